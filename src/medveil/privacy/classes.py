@@ -1,0 +1,40 @@
+"""The equivalence classes of one generalization: sizes and sensitive histograms as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often each class holds each sensitive value: class i has the pairs `offsets[i]:offsets[i + 1]` of
+    `values` (codes, ascending within the class) and `counts` (positive; of people where a subject is declared)."""
+
+    offsets: NDArray[np.int64]
+    values: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+    @property
+    def classes(self) -> NDArray[np.int64]:
+        """The class of each pair."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Equivalence classes: `sizes` in people (in records where no subject is declared), `records` in records.
+
+    Every class has at least one record, except with a population, where a class may hold none.
+    """
+
+    sizes: NDArray[np.int64]
+    records: NDArray[np.int64]
+    histograms: Mapping[str, Histogram]
+    population: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.sizes)

@@ -1,0 +1,86 @@
+"""What each column is to privacy, and how its values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from medveil.errors import PolicyError, did_you_mean
+
+
+class Role(StrEnum):
+    """What a column is to privacy."""
+
+    IDENTIFIER = "identifier"
+    """Never published."""
+    SUBJECT = "subject"
+    """Who a record belongs to: the unit that is protected. Counted, never published."""
+    QUASI = "quasi"
+    """Known to others about a person, so it is generalized."""
+    SENSITIVE = "sensitive"
+    """What others must not learn about a person."""
+    PLAIN = "plain"
+    """Published as it is."""
+
+
+class Kind(StrEnum):
+    """How a column's values are read."""
+
+    CATEGORY = "category"
+    NUMBER = "number"
+    DATE = "date"
+    CODE = "code"
+    """Text with a meaning in its characters, such as zip or diagnosis codes: never read as a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One column: its name, what it is to privacy and how its values are read."""
+
+    name: str
+    role: Role
+    kind: Kind = Kind.CATEGORY
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns that take part, in the order in which they are published."""
+
+    attributes: tuple[Attribute, ...]
+
+    def __iter__(self) -> Iterator[Attribute]:
+        return iter(self.attributes)
+
+    def __getitem__(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise PolicyError(
+            f"There is no column '{name}'.", did_you_mean(name, [a.name for a in self.attributes])
+        )
+
+    def names(self, *roles: Role) -> tuple[str, ...]:
+        """The names of the columns with one of these roles, in order; all of them where none is given."""
+        return tuple(a.name for a in self.attributes if not roles or a.role in roles)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        return self.names(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return self.names(Role.SENSITIVE)
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        return self.names(Role.PLAIN)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        return self.names(Role.QUASI, Role.SENSITIVE, Role.PLAIN)
+
+    @property
+    def subject(self) -> str | None:
+        names = self.names(Role.SUBJECT)
+        return names[0] if names else None
