@@ -56,9 +56,7 @@ class Schema:
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
-        raise PolicyError(
-            f"There is no column '{name}'.", did_you_mean(name, [a.name for a in self.attributes])
-        )
+        raise PolicyError(f"There is no column '{name}'.", did_you_mean(name, [a.name for a in self.attributes]))
 
     def names(self, *roles: Role) -> tuple[str, ...]:
         """The names of the columns with one of these roles, in order; all of them where none is given."""
