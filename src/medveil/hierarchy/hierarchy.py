@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,8 @@ ROOT = "*"
 @dataclass(frozen=True)
 class Level:
     """One level: `groups[leaf]` is the leaf's group, `labels[group]` what is published for it (None: missing),
-    `covered[group]` how many leaves of the whole domain it stands for."""
+    `covered[group]` how many leaves of the whole domain it stands for.
+    """
 
     groups: NDArray[np.int32]
     labels: tuple[str | None, ...]
@@ -79,11 +81,11 @@ def build(
 
 def check_nested(levels: Sequence[Level], name: str) -> None:
     """Leaves that share a group at one level must share one at every level above."""
-    for number, (lower, upper) in enumerate(zip(levels, levels[1:], strict=False)):
+    for number, (lower, upper) in enumerate(itertools.pairwise(levels)):
         parent = np.full(len(lower.labels), -1, dtype=np.int32)
         parent[lower.groups] = upper.groups
         if np.any(parent[lower.groups] != upper.groups):
             raise InputError(
-                f"The hierarchy of '{name}' is not nested: a group of level {number} lies in several of level {number + 1}.",
+                f"The hierarchy of '{name}' is not nested: a group of level {number} lies in several groups above it.",
                 "Give every group exactly one parent.",
             )

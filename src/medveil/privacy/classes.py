@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 @dataclass(frozen=True)
 class Histogram:
     """How often each class holds each sensitive value: class i has the pairs `offsets[i]:offsets[i + 1]` of
-    `values` (codes, ascending within the class) and `counts` (positive; of people where a subject is declared)."""
+    `values` (codes, ascending within the class) and `counts` (positive; of people where a subject is declared).
+    """
 
     offsets: NDArray[np.int64]
     values: NDArray[np.int32]

@@ -28,7 +28,7 @@ class Reference:
 
     def shares(self, attribute: str) -> NDArray[np.float64]:
         counts = self.counts[attribute]
-        return counts / counts.sum()
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
 
 
 class PrivacyModel(BaseModel, ABC):
