@@ -69,3 +69,11 @@ class PrivacyModel(BaseModel, ABC):
     @abstractmethod
     def required(self) -> dict[str, Any]:
         """What the claim promises, by the same parameters."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A privacy model on a set of quasi-identifiers: `shield` holds their positions, ascending, among the cells' columns."""
+
+    model: PrivacyModel
+    shield: tuple[int, ...]
