@@ -9,7 +9,6 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import TypeVar
 
-
 Found = TypeVar("Found")
 
 

@@ -73,7 +73,7 @@ class PrivacyModel(BaseModel, ABC):
 
 @dataclass(frozen=True)
 class Requirement:
-    """A privacy model on a set of quasi-identifiers: `shield` holds their positions, ascending, among the cells' columns."""
+    """A privacy model on a set of quasi-identifiers: `shield` holds their positions, ascending."""
 
     model: PrivacyModel
     shield: tuple[int, ...]
