@@ -1,0 +1,142 @@
+"""From cells and the class of each to counted classes: one pass of look-ups, no comparison sort."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from medveil.cells import Cells
+from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.privacy.classes import Classes, Histogram
+from medveil.privacy.model import Reference
+
+
+def count_classes(
+    cells: Cells,
+    class_of_cell: NDArray[np.int64 | np.int32],
+    number_of_classes: int,
+    kept: NDArray[np.bool_] | None = None,
+) -> Classes:
+    """The classes that the cells fall into; a cell of class -1, or that is not kept, is left out.
+
+    Sizes count distinct people where the cells know their subjects, records otherwise; the pairs of a histogram count
+    distinct (person, value). Cells of no records, which only the population holds, count for the population alone.
+    """
+    classes = np.ascontiguousarray(class_of_cell, dtype=np.int32)
+    if kept is not None:
+        classes = np.where(kept, classes, np.int32(-1))
+    counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
+    records = _sums(classes, counts, number_of_classes)
+    population = None
+    if cells.population is not None:
+        population = _sums(classes, np.ascontiguousarray(cells.population, dtype=np.int64), number_of_classes)
+    classes = np.where(counts > 0, classes, np.int32(-1))
+
+    people_offsets = people = None
+    sizes = records
+    if cells.subjects is not None:
+        people_offsets = np.ascontiguousarray(cells.subjects.offsets, dtype=np.int64)
+        people = np.ascontiguousarray(cells.subjects.codes, dtype=np.int32)
+        order, bounds = _sorted(np.arange(len(classes)), classes, number_of_classes)
+        sizes = _distinct(order, bounds, people_offsets, people, cells.subjects.count)
+
+    histograms = {}
+    for name, codes in cells.sensitive.items():
+        values = np.ascontiguousarray(codes, dtype=np.int32)
+        by_value, _ = _sorted(_members(classes), values, len(cells.domains[name]))
+        order, bounds = _sorted(by_value, classes, number_of_classes)
+        offsets, starts = _runs(order, bounds, values)
+        if cells.subjects is None or people_offsets is None or people is None:
+            pairs = _run_sums(order, starts, counts)
+        else:
+            pairs = _distinct(order, starts, people_offsets, people, cells.subjects.count)
+        histograms[name] = Histogram(offsets, values[order[starts[:-1]]], pairs)
+    return Classes(sizes, records, histograms, population)
+
+
+def reference_of(cells: Cells, hierarchies: Mapping[str, Hierarchy] | None = None) -> Reference:
+    """The distribution of each sensitive attribute over the whole input: of distinct (person, value) pairs where the
+    cells know their subjects, of records otherwise.
+    """
+    whole = count_classes(cells, np.zeros(len(cells), dtype=np.int32), 1)
+    counts = {}
+    for name, histogram in whole.histograms.items():
+        counts[name] = np.zeros(len(cells.domains[name]), dtype=np.int64)
+        counts[name][histogram.values] = histogram.counts
+    sensitive = {name: cells.domains[name] for name in cells.sensitive}
+    known = {name: hierarchy for name, hierarchy in (hierarchies or {}).items() if name in sensitive}
+    return Reference(counts, sensitive, known)
+
+
+def _members(classes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The cells that are in some class."""
+    return np.flatnonzero(classes >= 0)
+
+
+def _sums(classes: NDArray[np.int32], counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+    """The sum of the counts of each class (exact up to 2^53)."""
+    members = classes >= 0
+    return np.bincount(classes[members], counts[members], minlength=number).astype(np.int64)
+
+
+def _runs(
+    order: NDArray[np.int64], bounds: NDArray[np.int64], values: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The runs of one value within each class: how many begin before each class, and where each begins in `order`."""
+    sorted_values = values[order]
+    begins = np.ones(len(order) + 1, dtype=np.bool_)
+    begins[1:-1] = sorted_values[1:] != sorted_values[:-1]
+    begins[bounds] = True
+    starts = np.flatnonzero(begins)
+    return np.searchsorted(starts, bounds), starts
+
+
+def _run_sums(order: NDArray[np.int64], starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of the counts of each run of cells."""
+    running = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts[order])))
+    return np.diff(running[starts])
+
+
+@njit("Tuple((int64[::1], int64[::1]))(int64[::1], int32[::1], int64)", cache=True, nogil=True)
+def _sorted(
+    cells: NDArray[np.int64], keys: NDArray[np.int32], number: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The cells by ascending key, in their old order within a key, and where each key begins; keys below 0 left out."""
+    bounds = np.zeros(number + 1, dtype=np.int64)
+    for cell in cells:
+        if keys[cell] >= 0:
+            bounds[keys[cell] + 1] += 1
+    for key in range(number):
+        bounds[key + 1] += bounds[key]
+    order = np.empty(bounds[number], dtype=np.int64)
+    position = bounds.copy()
+    for cell in cells:
+        key = keys[cell]
+        if key >= 0:
+            order[position[key]] = cell
+            position[key] += 1
+    return order, bounds
+
+
+@njit("int64[::1](int64[::1], int64[::1], int64[::1], int32[::1], int64)", cache=True, nogil=True)
+def _distinct(
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    people_offsets: NDArray[np.int64],
+    people: NDArray[np.int32],
+    number_of_people: int,
+) -> NDArray[np.int64]:
+    """The number of distinct people in each run of cells: whoever was last seen in this run is counted already."""
+    last_seen = np.full(number_of_people, -1, dtype=np.int64)
+    found = np.zeros(len(starts) - 1, dtype=np.int64)
+    for run in range(len(found)):
+        for i in range(starts[run], starts[run + 1]):
+            cell = order[i]
+            for j in range(people_offsets[cell], people_offsets[cell + 1]):
+                if last_seen[people[j]] != run:
+                    last_seen[people[j]] = run
+                    found[run] += 1
+    return found
