@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.table.domain import Domain
+from medveil.table.domain import Domain, encode, find_kind
+from medveil.table.schema import Kind
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,28 @@ class Cells:
     @property
     def records(self) -> int:
         return int(self.counts.sum())
+
+
+def make_cells(
+    table: pa.Table, quasi: Sequence[str], sensitive: Sequence[str], kinds: Mapping[str, Kind | None]
+) -> Cells:
+    """Cells from the engine's distinct tuples (columns q0, q1, ... and `records`), raw texts read as their kinds.
+
+    A kind that is None is found out from the values.
+    """
+    codes, domains = [], {}
+    for position, name in enumerate((*quasi, *sensitive)):
+        column = table[f"q{position}"].combine_chunks().dictionary_encode(null_encoding="encode")
+        texts = column.dictionary.to_pylist()
+        kind = kinds.get(name) or find_kind([text for text in texts if text is not None])
+        domains[name], recode = encode(texts, kind, name)
+        codes.append(recode[column.indices.to_numpy(zero_copy_only=False)])
+    counts = table["records"].to_numpy().astype(np.int64)
+    shape = (len(quasi), len(counts))
+    return Cells(
+        quasi=tuple(quasi),
+        codes=np.array(codes[: len(quasi)], dtype=np.int32).reshape(shape),
+        counts=counts,
+        sensitive=dict(zip(sensitive, codes[len(quasi) :], strict=True)),
+        domains=domains,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -91,6 +92,20 @@ def read_date(text: str, date_format: str) -> str | None:
         return dt.datetime.strptime(stripped, date_format).date().isoformat()
     except ValueError:
         return None
+
+
+def find_kind(texts: Sequence[str]) -> Kind:
+    """The kind of these distinct values: numbers (none with a leading zero, which is a code), dates, or categories.
+
+    >>> [find_kind(t).value for t in (["1", "2.5"], ["01234", "99999"], ["2020-01-31"], ["a", "1"], [])]
+    ['number', 'code', 'date', 'category', 'category']
+    """
+    if not texts:
+        return Kind.CATEGORY
+    if all(read_number(text) is not None for text in texts):
+        padded = any(re.match(r"\s*[+-]?0\d", text) for text in texts)
+        return Kind.CODE if padded else Kind.NUMBER
+    return Kind.DATE if find_date_format(texts) else Kind.CATEGORY
 
 
 def canonical(texts: Sequence[str | None], kind: Kind, column: str) -> list[str | None]:

@@ -1,0 +1,186 @@
+"""Where rows are scanned and counted: DuckDB in the process.
+
+Rows stay in DuckDB, which spills to disk where they outgrow memory; what comes out is counted. Column j of the
+loaded table is `d<j>`, in the order in which the columns were asked for.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from medveil.engine.published import Published, register
+from medveil.errors import InputError
+from medveil.table.csv_dialect import explain
+from medveil.table.source import Source, quote_name, quote_text
+
+COUNT = "records"
+STAR = "*"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the engine may use: `threads` (all cores where None), `memory` such as `4GB` (most of it where None)."""
+
+    threads: int | None = None
+    memory: str | None = None
+
+
+class Engine:
+    """One table, loaded once from its source and counted as often as needed. Close it, or use it in a `with`."""
+
+    def __init__(self, source: Source, columns: Sequence[str], limits: Limits | None = None) -> None:
+        limits = limits or Limits()
+        self._spill = Path(tempfile.mkdtemp(prefix="medveil-"))
+        config: dict[str, Any] = {"temp_directory": str(self._spill), "autoinstall_known_extensions": "false"}
+        if limits.threads is not None:
+            config["threads"] = limits.threads
+        if limits.memory is not None:
+            config["memory_limit"] = limits.memory
+        self.connection = duckdb.connect(config=config)
+        self.columns = tuple(dict.fromkeys(columns))
+        try:
+            self._load(source)
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self, source: Source) -> None:
+        expressions = [f"{source.text(name)} AS d{j}" for j, name in enumerate(self.columns)] or ["1 AS d0"]
+        relation = source.relation(self.connection)
+        try:
+            self.connection.execute(f"CREATE TABLE data AS SELECT {', '.join(expressions)} FROM {relation}")
+        except duckdb.Error as error:
+            raise InputError("The data cannot be read.", explain(error)) from None
+        self.rows = int(self._one("SELECT count(*) FROM data"))
+        if self.rows == 0:
+            raise InputError("The data hold no records.", "Give a table with at least one record.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def _one(self, query: str) -> Any:
+        row = self.connection.execute(query).fetchone()
+        assert row is not None
+        return row[0]
+
+    def column(self, name: str) -> str:
+        """The internal name of a loaded column."""
+        return f"d{self.columns.index(name)}"
+
+    def cells(self, columns: Sequence[str]) -> pa.Table:
+        """The distinct tuples of these columns with their number of `records`: columns q0, q1, ... and `records`."""
+        if not columns:
+            return pa.table({COUNT: pa.array([self.rows], pa.int64())})
+        selected = ", ".join(f"{self.column(name)} AS q{j}" for j, name in enumerate(columns))
+        return self.connection.execute(
+            f"SELECT {selected}, count(*) AS {COUNT} FROM data GROUP BY ALL"
+        ).to_arrow_table()
+
+    def subjects(
+        self, cells: pa.Table, columns: Sequence[str], subject: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+        """Who is in each cell, as offsets and codes from 0; records without a subject count as one person together."""
+        numbered = self._numbered(cells)
+        self.connection.register("cells", numbered)
+        person = self.column(subject)
+        try:
+            pairs: pa.Table = self.connection.execute(
+                f"WITH people AS (SELECT {person} AS person, row_number() OVER () - 1 AS code "
+                f"FROM (SELECT DISTINCT {person} FROM data)) "
+                f"SELECT DISTINCT cells.cell AS cell, people.code AS code FROM data "
+                f"JOIN cells ON {self._same(columns)} JOIN people ON data.{person} IS NOT DISTINCT FROM people.person "
+                f"ORDER BY cell, code"
+            ).to_arrow_table()
+        finally:
+            self.connection.unregister("cells")
+        cell = pairs["cell"].to_numpy()
+        codes = pairs["code"].to_numpy().astype(np.int32)
+        offsets = np.searchsorted(cell, np.arange(len(cells) + 1)).astype(np.int64)
+        return offsets, codes, int(codes.max(initial=-1)) + 1
+
+    def _numbered(self, cells: pa.Table) -> pa.Table:
+        return cells.append_column("cell", pa.array(np.arange(len(cells), dtype=np.int64)))
+
+    def _same(self, columns: Sequence[str]) -> str:
+        conditions = [f"data.{self.column(name)} IS NOT DISTINCT FROM cells.q{j}" for j, name in enumerate(columns)]
+        return " AND ".join(conditions) or "true"
+
+    def recode(
+        self,
+        cells: pa.Table,
+        columns: Sequence[str],
+        labels: Sequence[pa.Array],
+        kept: NDArray[np.bool_],
+        plain: Sequence[str] = (),
+        *,
+        stars: bool = False,
+    ) -> Published:
+        """Every record with the labels of its cell, and its plain columns as they are.
+
+        `labels[j]` holds what is published in column `columns[j]` for each cell; records of cells that are not `kept`
+        are left out, or published as rows of `*`.
+        """
+        selected = pa.table([*labels, cells[COUNT]], names=[*(f"p{j}" for j in range(len(labels))), COUNT])
+        published = ", ".join(f"p{j}" for j in range(len(labels)))
+        names = (*columns, *plain)
+        if plain:
+            keys = [cells[f"q{j}"] for j in range(len(columns))]
+            both = pa.table(
+                [*keys, *labels, pa.array(kept)],
+                names=[*(f"q{j}" for j in range(len(keys))), *(f"p{j}" for j in range(len(labels))), "kept"],
+            )
+            view = register(self.connection, both)
+            extra = ", ".join(f"data.{self.column(name)} AS p{len(labels) + j}" for j, name in enumerate(plain))
+            query = f"SELECT {published}, {extra} FROM data JOIN {view} AS cells ON {self._same(columns)} WHERE kept"
+        else:
+            view = register(self.connection, selected.filter(pa.array(kept)))
+            query = (
+                f"SELECT {published} FROM (SELECT {published}, sum({COUNT})::BIGINT AS n FROM {view} GROUP BY ALL), "
+                f"unnest(range(n))"
+            )
+        suppressed = int(np.asarray(cells[COUNT])[~kept].sum()) if stars else 0
+        if suppressed:
+            row = ", ".join(f"'{STAR}' AS p{j}" for j in range(len(names)))
+            query = f"{query} UNION ALL SELECT {row} FROM range({suppressed})"
+        return Published(self.connection, query, names)
+
+    def write_links(
+        self,
+        cells: pa.Table,
+        columns: Sequence[str],
+        labels: Sequence[pa.Array],
+        kept: NDArray[np.bool_],
+        path: Path,
+    ) -> None:
+        """What became of each record of the source, in its order: `kept`, and the label of each column.
+
+        Only the steward's own checks may read this file: it ties the release to the input.
+        """
+        keys = [cells[f"q{j}"] for j in range(len(columns))]
+        names = [*(f"q{j}" for j in range(len(keys))), *(f"p{j}" for j in range(len(labels))), "kept"]
+        view = register(self.connection, pa.table([*keys, *labels, pa.array(kept)], names=names))
+        published = ", ".join(f"p{j} AS {quote_name(columns[j])}" for j in range(len(labels)))
+        self.connection.execute(
+            f"COPY (SELECT kept, {published} FROM data JOIN {view} AS cells ON {self._same(columns)} "
+            f"ORDER BY data.rowid) TO {quote_text(str(path))} (FORMAT parquet, COMPRESSION zstd)"
+        )

@@ -1,0 +1,64 @@
+"""A table that is about to be published: a query whose rows come out sorted by what they publish."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from medveil.errors import OutputError
+from medveil.table.source import quote_name, quote_text
+
+FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION zstd"}
+
+
+@dataclass(frozen=True)
+class Published:
+    """Columns p0, p1, ... of `query`, called `names`; the order of the rows says nothing about the input."""
+
+    connection: duckdb.DuckDBPyConnection
+    query: str
+    names: tuple[str, ...]
+
+    @cached_property
+    def rows(self) -> int:
+        row = self.connection.execute(f"SELECT count(*) FROM ({self.query})").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def _sorted(self) -> str:
+        columns = ", ".join(f"p{j} AS {quote_name(name)}" for j, name in enumerate(self.names))
+        return f"SELECT {columns} FROM ({self.query}) ORDER BY {', '.join(f'p{j}' for j in range(len(self.names)))}"
+
+    def write(self, path: Path, file_format: str) -> None:
+        try:
+            self.connection.execute(f"COPY ({self._sorted()}) TO {quote_text(str(path))} ({FORMATS[file_format]})")
+        except duckdb.Error as error:
+            cause = "The disk is full." if "space" in str(error).lower() else "Is the folder writable?"
+            raise OutputError(f"'{path.name}' cannot be written.", cause) from None
+
+    def to_arrow(self) -> pa.Table:
+        return self.connection.execute(self._sorted()).to_arrow_table()
+
+
+def published_table(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Published:
+    """An Arrow table, as a method made it, ready to be published."""
+    view = register(connection, table.rename_columns([f"p{j}" for j in range(table.num_columns)]))
+    return Published(connection, f"SELECT * FROM {view}", tuple(table.column_names))
+
+
+def register(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> str:
+    """A view on an Arrow table under a name that nothing else has."""
+    view = f"view_{uuid.uuid4().hex}"
+    connection.register(view, table)
+    return view
+
+
+def text_columns(labels: Sequence[pa.Array]) -> pa.Table:
+    """Published columns p0, p1, ... of an Arrow table."""
+    return pa.table(list(labels), names=[f"p{j}" for j in range(len(labels))])
