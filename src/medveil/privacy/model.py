@@ -34,16 +34,16 @@ class Reference:
 class PrivacyModel(BaseModel, ABC):
     """A privacy model and its parameters, as the policy gives them under `privacy:`.
 
-    `monotone`: merging classes that satisfy the model gives one that does.
+    `monotone`: merging classes that satisfy the model gives one that does, where counts add up.
     `absorbing`: adding any records to a class that satisfies the model leaves it satisfied. Absorbing implies monotone.
-    A search without suppression may prune by the first, one with suppression only by the second.
+    A search without suppression may prune by `survives_merging`, one with suppression only by `absorbing`.
+    A class of no records, which only a population can bring, is not published and holds every model that is
+    about published records; both declarations speak of classes that have some.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str]
-    monotone: ClassVar[bool]
-    absorbing: ClassVar[bool]
     needs_sensitive: ClassVar[bool] = True
     basis: ClassVar[str] = "files"
     """On what its claim rests: `files`, `files and source`, or `proof`."""
@@ -56,6 +56,28 @@ class PrivacyModel(BaseModel, ABC):
     def shields(self, quasi: Sequence[str]) -> list[tuple[str, ...]]:
         """The sets of quasi-identifiers on which the model must hold, each on its own."""
         return [tuple(self.on) if self.on is not None else tuple(quasi)]
+
+    @property
+    @abstractmethod
+    def monotone(self) -> bool:
+        """Whether merging classes that satisfy the model gives one that does, where counts add up."""
+
+    @property
+    @abstractmethod
+    def absorbing(self) -> bool:
+        """Whether a class that satisfies the model still does whatever records are added to it."""
+
+    def survives_merging(self, *, additive: bool) -> bool:
+        """Whether merging classes that satisfy the model gives one that does.
+
+        `additive`: counts add up when classes merge. Records do. People who may be in several classes do not: two
+        classes of two people with one ill each may be three people with two ill, so that only absorbing models survive.
+        """
+        return self.absorbing or (self.monotone and additive)
+
+    def summary(self) -> str:
+        """The model in a few words, such as `5-anonymity`."""
+        return self.name
 
     @abstractmethod
     def holds(self, classes: Classes, reference: Reference) -> Verdict:

@@ -1,0 +1,43 @@
+"""k-anonymity: nobody stands out from fewer than k people."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from medveil.privacy.classes import Classes
+from medveil.privacy.model import PrivacyModel, Reference, Verdict
+from medveil.privacy.worst import lowest, or_empty
+
+
+class KAnonymity(PrivacyModel):
+    """Every combination of published quasi-identifiers is shared by at least k people.
+
+        |E| >= k   for every class E
+
+    |E|: the distinct people in the class where a subject is declared, its records otherwise.
+
+    Samarati and Sweeney 1998, Protecting privacy when disclosing information: k-anonymity and its enforcement through
+    generalization and suppression; Sweeney 2002, k-anonymity: a model for protecting privacy.
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    monotone: ClassVar[bool] = True
+    absorbing: ClassVar[bool] = True
+    needs_sensitive: ClassVar[bool] = False
+
+    k: Annotated[int, Field(ge=1, description="The least number of people who share every published combination.")]
+
+    def summary(self) -> str:
+        return f"{self.k}-anonymity"
+
+    def holds(self, classes: Classes, reference: Reference) -> Verdict:  # noqa: ARG002 - models share one signature
+        return or_empty(classes.sizes >= self.k, classes)
+
+    def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:  # noqa: ARG002
+        return {"k": lowest(classes.sizes, classes)}
+
+    @property
+    def required(self) -> dict[str, Any]:
+        return {"k": self.k}
