@@ -92,9 +92,7 @@ class Engine:
         if not columns:
             return pa.table({COUNT: pa.array([self.rows], pa.int64())})
         selected = ", ".join(f"{self.column(name)} AS q{j}" for j, name in enumerate(columns))
-        return self.connection.execute(
-            f"SELECT {selected}, count(*) AS {COUNT} FROM data GROUP BY ALL"
-        ).to_arrow_table()
+        return self.connection.sql(f"SELECT {selected}, count(*) AS {COUNT} FROM data GROUP BY ALL").to_arrow_table()
 
     def subjects(
         self, cells: pa.Table, columns: Sequence[str], subject: str
@@ -104,7 +102,7 @@ class Engine:
         self.connection.register("cells", numbered)
         person = self.column(subject)
         try:
-            pairs: pa.Table = self.connection.execute(
+            pairs: pa.Table = self.connection.sql(
                 f"WITH people AS (SELECT {person} AS person, row_number() OVER () - 1 AS code "
                 f"FROM (SELECT DISTINCT {person} FROM data)) "
                 f"SELECT DISTINCT cells.cell AS cell, people.code AS code FROM data "

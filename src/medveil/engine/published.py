@@ -43,7 +43,7 @@ class Published:
             raise OutputError(f"'{path.name}' cannot be written.", cause) from None
 
     def to_arrow(self) -> pa.Table:
-        return self.connection.execute(self._sorted()).to_arrow_table()
+        return self.connection.sql(self._sorted()).to_arrow_table()
 
 
 def published_table(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Published:

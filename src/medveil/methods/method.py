@@ -1,0 +1,55 @@
+"""What a method is: its parameters, and one function from a problem to a draft."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from medveil.errors import CancelledError
+from medveil.methods.problem import Problem
+from medveil.release.draft import Draft
+
+
+def _silent(stage: str, share: float | None) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a method needs of the outside: random numbers, someone to tell about progress, and a way to be stopped."""
+
+    random: np.random.Generator = field(default_factory=np.random.default_rng)
+    progress: Callable[[str, float | None], None] = _silent
+    cancelled: Callable[[], bool] = lambda: False
+    seeded: bool = False
+
+    def step(self, stage: str, share: float | None = None) -> None:
+        """Tell how far a stage is (None: unknown); stop here where the run was cancelled."""
+        if self.cancelled():
+            raise CancelledError("The run was stopped.", "Nothing was written.")
+        self.progress(stage, share)
+
+
+class Method(BaseModel, ABC):
+    """A method and its parameters, as the policy gives them under `method:`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def anonymize(self, problem: Problem, run: Run) -> Draft:
+        """A table that keeps the problem's requirements, or an UnreachableError that says how close one gets."""
+
+    def misfit(self, problem: Problem) -> str | None:
+        """Why this method cannot take this problem, or None: what a comparison lists as skipped."""
+        return None if problem.cells.quasi else "there is no quasi-identifier"
+
+    def description(self, **report: Any) -> dict[str, Any]:
+        """The manifest's entry: the method's name, its parameters, and what it reports of itself."""
+        return {"name": self.name, "parameters": self.model_dump(mode="json"), **report}

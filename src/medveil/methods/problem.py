@@ -1,0 +1,126 @@
+"""What a method is given: the cells, the hierarchies, and what must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from medveil.cells import Cells
+from medveil.engine.engine import Engine
+from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.privacy.model import PrivacyModel, Reference, Requirement
+from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
+from medveil.table.schema import Role, Schema
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One table and what is asked of it.
+
+    raw: the engine's distinct tuples, parallel to the cells.
+    models: the privacy models as the policy gives them, each on one sensitive attribute where it has one.
+    requirements: the same, with every shield that they must hold on.
+    described: how each quasi-identifier's hierarchy was declared, for the manifest.
+    """
+
+    schema: Schema
+    engine: Engine
+    raw: pa.Table
+    cells: Cells
+    hierarchies: Mapping[str, Hierarchy]
+    models: Sequence[PrivacyModel]
+    requirements: Sequence[Requirement]
+    reference: Reference
+    weights: Mapping[str, float] = field(default_factory=dict)
+    min_levels: Mapping[str, int] = field(default_factory=dict)
+    max_levels: Mapping[str, int] = field(default_factory=dict)
+    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    stars: bool = False
+
+    @property
+    def k(self) -> int:
+        """The largest k that a model asks for, 1 where none does."""
+        return max((getattr(model, "k", 1) for model in self.models), default=1)
+
+    def weight(self, name: str) -> float:
+        return self.weights.get(name, 1.0)
+
+    def promises(self) -> list[Promise]:
+        """What a release that keeps every requirement may claim."""
+        return [self._promise(model) for model in self.models]
+
+    def _promise(self, model: PrivacyModel) -> Promise:
+        basis = Basis.SOURCE if model.basis != "files" or self.schema.subject else Basis.FILES
+        return Promise(
+            model=model.name,
+            summary=model.summary(),
+            required=model.required,
+            basis=basis,
+            parameters=model.model_dump(mode="json", exclude={"on", "attribute"}),
+            attribute=getattr(model, "attribute", None),
+            on=model.on,
+        )
+
+    def attributes(self, levels: Mapping[str, int] | None = None) -> list[PublishedAttribute]:
+        """The published columns: quasi-identifiers, sensitive attributes, plain columns."""
+        order = {name: position for position, name in enumerate(self.published)}
+        return [
+            PublishedAttribute(
+                name=attribute.name,
+                role=attribute.role,
+                kind=self.cells.domains[attribute.name].kind
+                if attribute.name in self.cells.domains
+                else attribute.kind,
+                hierarchy=self.described.get(attribute.name) if attribute.role is Role.QUASI else None,
+                level=(levels or {}).get(attribute.name),
+            )
+            for attribute in sorted(
+                (a for a in self.schema if a.name in order), key=lambda attribute: order[attribute.name]
+            )
+        ]
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        return (*self.schema.quasi, *self.schema.sensitive, *self.schema.plain)
+
+    def draft(
+        self,
+        labels: Sequence[pa.Array],
+        kept: NDArray[np.bool_],
+        method: Mapping[str, Any],
+        *,
+        levels: Mapping[str, int] | None = None,
+        internal: Mapping[str, Any] | None = None,
+    ) -> Draft:
+        """The draft of a method that gives every cell one label per quasi-identifier, and leaves some cells out."""
+        columns = (*self.schema.quasi, *self.schema.sensitive)
+        sensitive = [
+            label_array(self.cells.domains[name].values, self.cells.sensitive[name]) for name in self.schema.sensitive
+        ]
+        everything = [*labels, *sensitive]
+        suppressed = int(self.cells.counts[~kept].sum())
+        return Draft(
+            published=self.engine.recode(self.raw, columns, everything, kept, self.schema.plain, stars=self.stars),
+            promises=self.promises(),
+            attributes=self.attributes(levels),
+            method=method,
+            rows={"input": self.cells.records, "suppressed": suppressed},
+            internal=internal or {},
+            links=(
+                (lambda path: self.engine.write_links(self.raw, columns, everything, kept, path))
+                if self.schema.subject
+                else None
+            ),
+        )
+
+
+def label_array(labels: Sequence[str | None], codes: NDArray[np.int32]) -> pa.Array:
+    """Labels by code, as a dictionary-encoded text column; a label None is a missing value."""
+    missing = np.array([label is None for label in labels], dtype=np.bool_)
+    indices = pa.array(codes, pa.int32(), mask=missing[codes] if missing.any() else None)
+    return pa.DictionaryArray.from_arrays(indices, pa.array([label or "" for label in labels], pa.string()))

@@ -1,0 +1,73 @@
+"""What a method hands over: a table, what it promises, and what goes with it. Verification makes it a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from medveil.engine.published import Published
+from medveil.table.schema import Kind, Role
+
+
+class Basis(StrEnum):
+    """On what a claim rests."""
+
+    FILES = "proved again from the files"
+    SOURCE = "proved again from files and source"
+    PROOF = "by proof"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A claim to be: a model by name, on which columns, what it requires, and on what its proof will rest.
+
+    `parameters` are all that a checker needs to know of the model.
+    """
+
+    model: str
+    summary: str
+    required: Mapping[str, Any]
+    basis: Basis
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    attribute: str | None = None
+    on: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class PublishedAttribute:
+    """A published column as recipients may know it."""
+
+    name: str
+    role: Role
+    kind: Kind
+    hierarchy: Mapping[str, Any] | None = None
+    level: int | None = None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a method made, before anything is proved.
+
+    published: the table that recipients get.
+    promises: what it claims; each is proved again from what was written.
+    attributes: the published columns.
+    method: name, parameters and what the method reports of itself (only what recipients may know).
+    rows: numbers of records that may be told (`input`, `suppressed`, `counterfeit`); empty under differential privacy.
+    companions: tables published beside the release, such as a catalog, by file name.
+    internal: what only the steward may see, by file name without ending (written as JSON), or Arrow tables.
+    links: writes what became of each record of the source, for checks that need it (people counted by subject).
+    """
+
+    published: Published
+    promises: Sequence[Promise]
+    attributes: Sequence[PublishedAttribute]
+    method: Mapping[str, Any]
+    rows: Mapping[str, int]
+    companions: Mapping[str, pa.Table] = field(default_factory=dict)
+    internal: Mapping[str, Any] = field(default_factory=dict)
+    links: Callable[[Path], None] | None = None
