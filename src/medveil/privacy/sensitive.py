@@ -91,3 +91,14 @@ def coded(values: tuple[str, ...], attribute: str, reference: Reference) -> NDAr
             "Write it exactly as the data do.",
         )
     return np.array([value in values for value in known], dtype=np.bool_)
+
+
+def confidences(histogram: Histogram, classes: Classes, watched: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    """The largest share of each class's people who have one same value, among the watched values (all where None).
+
+    A person may have several values, so shares of people may sum to more than 1.
+    """
+    counts = histogram.counts
+    if watched is not None:
+        counts = np.where(watched[histogram.values], counts, 0)
+    return highest_by_class(histogram, counts / classes.sizes[histogram.classes])

@@ -1,0 +1,65 @@
+"""(alpha,k)-anonymity: k people a class, of whom at most a share alpha have one same sensitive value."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from medveil.privacy.classes import Classes
+from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.sensitive import SensitiveModel, coded, confidences
+from medveil.privacy.worst import highest, lowest, or_empty
+
+
+class AlphaKAnonymity(SensitiveModel):
+    """Every class has at least k people, and no sensitive value is that of more than a share alpha of them.
+
+        |E| >= k   and   n(E, s) / |E| <= alpha   for every class E and every watched value s
+
+    |E|: the people in the class (records where no subject is declared); n(E, s): those who have s. Watched is the
+    one `value`, or every value where none is given.
+
+    Wong, Li, Fu and Wang 2006, (alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data
+    publishing.
+    """
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+
+    alpha: Annotated[float, Field(gt=0, le=1, description="The largest share of a class with one same value.")]
+    k: Annotated[int, Field(ge=1, description="The least number of people who share every published combination.")]
+    value: Annotated[
+        str | None,
+        Field(description="The one sensitive value that is limited; all of them where left out."),
+    ] = None
+
+    @property
+    def monotone(self) -> bool:
+        """The share in a merged class lies between the shares in its parts."""
+        return True
+
+    @property
+    def absorbing(self) -> bool:
+        """Only where alpha allows any share: otherwise more people with one value exceed it."""
+        return self.alpha == 1.0
+
+    def summary(self) -> str:
+        return f"({self.alpha:g},{self.k})-anonymity{self._of_attribute}"
+
+    def holds(self, classes: Classes, reference: Reference) -> Verdict:
+        within = self._shares(classes, reference) <= self.alpha
+        return or_empty(within & (classes.sizes >= self.k), classes)
+
+    def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
+        return {"alpha": highest(self._shares(classes, reference), classes), "k": lowest(classes.sizes, classes)}
+
+    @property
+    def required(self) -> dict[str, Any]:
+        named: dict[str, Any] = {"alpha": self.alpha, "k": self.k}
+        return named if self.value is None else {**named, "value": self.value}
+
+    def _shares(self, classes: Classes, reference: Reference) -> NDArray[np.float64]:
+        watched = None if self.value is None else coded((self.value,), self.about(), reference)
+        return confidences(self.histogram(classes), classes, watched)

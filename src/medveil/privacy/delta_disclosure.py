@@ -1,0 +1,72 @@
+"""delta-disclosure: no sensitive value is much more or much less likely in a class than in the whole input."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from medveil.privacy.classes import Classes
+from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.sensitive import SensitiveModel, highest_by_class, shares
+from medveil.privacy.worst import highest, or_empty
+
+
+class DeltaDisclosure(SensitiveModel):
+    """The share of every sensitive value in a class is within a factor e^delta of its share in the whole input.
+
+        |log(p(E, s) / p(T, s))| < delta   for every class E and every value s
+
+    p(E, s): the share of s in class E; p(T, s): its share in the input T; log: the natural logarithm (some tools take
+    that of base 2). A value which a class lacks has log 0 and breaks the model, as its absence tells something too;
+    `absent: ignore`, as some tools have it, looks only at the values that a class holds.
+
+    Brickell and Shmatikov 2008, The cost of privacy: destruction of data-mining utility in anonymized data publishing.
+    """
+
+    name: ClassVar[str] = "delta-disclosure"
+    basis: ClassVar[str] = "files and source"
+
+    delta: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="The bound of the logarithm, which is stayed below.")
+    ]
+    absent: Annotated[
+        Literal["refuse", "ignore"],
+        Field(description="Whether a class that lacks a value of the input breaks the model."),
+    ] = "refuse"
+
+    @property
+    def monotone(self) -> bool:
+        """A merged share lies between its parts; but one that was absent, and ignored, may come in too small."""
+        return self.absent == "refuse"
+
+    @property
+    def absorbing(self) -> bool:
+        return False
+
+    def summary(self) -> str:
+        return f"{self.delta:g}-disclosure{self._of_attribute}"
+
+    def holds(self, classes: Classes, reference: Reference) -> Verdict:
+        return or_empty(self._logarithms(classes, reference) < self.delta, classes)
+
+    def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
+        return {"delta": highest(self._logarithms(classes, reference), classes)}
+
+    @property
+    def required(self) -> dict[str, Any]:
+        return {"delta": self.delta, "absent": self.absent}
+
+    def _logarithms(self, classes: Classes, reference: Reference) -> NDArray[np.float64]:
+        """The largest |log(p(E, s) / p(T, s))| of each class."""
+        histogram = self.histogram(classes)
+        whole = reference.shares(self.about())
+        of_input = whole[histogram.values]
+        ratio = np.divide(shares(histogram), of_input, out=np.full(len(of_input), math.inf), where=of_input > 0)
+        largest = highest_by_class(histogram, np.abs(np.log(ratio)))
+        if self.absent == "refuse":
+            largest[np.diff(histogram.offsets) < np.count_nonzero(whole)] = math.inf
+        return largest
