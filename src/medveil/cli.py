@@ -1,0 +1,124 @@
+"""The command line: thin. Every command calls the workflow and prints what it returns."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from medveil import __version__
+from medveil.errors import MedveilError
+
+app = typer.Typer(
+    name="medveil",
+    help="Publish health records so that patients stay hidden and the data stay useful.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Threads = Annotated[int | None, typer.Option(help="How many cores to use; all where left out.", min=1)]
+Memory = Annotated[str | None, typer.Option(help="How much memory the engine may use, such as 4GB.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"medveil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _global(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def anonymize(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    out: Annotated[Path, typer.Option(help="The release directory to make; it must not be there yet.")],
+    data: Annotated[Path | None, typer.Option(help="Records to use instead of those the policy names.")] = None,
+    as_json: AsJson = False,
+    threads: Threads = None,
+    memory: Memory = None,
+) -> None:
+    """Make a release directory whose claims have been proved from what was written."""
+    from medveil import terminal, workflow  # noqa: PLC0415
+    from medveil.engine import Limits  # noqa: PLC0415
+
+    with terminal.progress() as progress:
+        release = workflow.anonymize(data, policy, out=out, limits=Limits(threads, memory), progress=progress)
+    _print(release.manifest, as_json, lambda: terminal.show_release(release))
+
+
+@app.command()
+def audit(
+    directory: Annotated[Path, typer.Argument(help="A release directory.")],
+    source: Annotated[Path | None, typer.Option(help="The original data, for claims that need them.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove the claims of a release again, from its files."""
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.errors import VerificationError  # noqa: PLC0415
+    from medveil.release.audit import audit as audit_release  # noqa: PLC0415
+    from medveil.table.source import open_source  # noqa: PLC0415
+
+    report = audit_release(directory, open_source(source) if source else None)
+    _print(report, as_json, lambda: terminal.show_audit(report))
+    if report.failed:
+        raise typer.Exit(VerificationError.exit_code)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the policy file."""
+    from medveil.policy import Policy  # noqa: PLC0415
+
+    typer.echo(json.dumps(Policy.model_json_schema(), indent=2))
+
+
+def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:
+    if as_json:
+        from medveil.terminal import to_json  # noqa: PLC0415
+
+        typer.echo(to_json(result))
+    else:
+        show()
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """A kill is an interrupt: everything that cleans up after Ctrl-C does so after a kill."""
+
+    def interrupt(_signal: int, _frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def main() -> None:
+    """Run the command line; an error is one clear message and an exit code."""
+    try:
+        with _stoppable():
+            app()
+    except MedveilError as error:
+        typer.echo(f"medveil: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("medveil: stopped; nothing was written.", err=True)
+        sys.exit(130)

@@ -1,0 +1,226 @@
+"""The policy file: what each column is, what privacy must hold, and by which method."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, ValidationError, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from medveil import methods as methods_package
+from medveil.errors import PolicyError, did_you_mean
+from medveil.hierarchy import builders
+from medveil.hierarchy.specification import HierarchySpec
+from medveil.methods.method import Method
+from medveil.policy_file import Lines, read_policy_file
+from medveil.privacy import models
+from medveil.privacy.model import PrivacyModel
+from medveil.registry import discover
+from medveil.table.schema import Kind, Role
+
+_WRAPPER = re.compile(r"function-\w+\(.*\)|function-plain.*|str|DataPolicy|nullable")
+
+
+def methods() -> dict[str, type[Method]]:
+    """Every method, by the name that a policy uses."""
+    return discover(methods_package, Method)  # type: ignore[type-abstract]
+
+
+class OneOf:
+    """A field whose class is chosen by one of its keys, out of those that are found at run time."""
+
+    def __init__(self, key: str, found: Callable[[], Mapping[str, type[BaseModel]]]) -> None:
+        self.key = key
+        self.found = found
+
+    def _choose(self, given: Any) -> BaseModel:
+        if isinstance(given, BaseModel):
+            return given
+        if isinstance(given, str):
+            given = {self.key: given}
+        if not isinstance(given, Mapping) or self.key not in given:
+            raise PydanticCustomError("missing_name", "needs the key '{key}'", {"key": self.key})
+        found, name = self.found(), str(given[self.key])
+        if name not in found:
+            hint = did_you_mean(name, found)
+            raise PydanticCustomError("unknown_name", "there is no '{name}'. {hint}", {"name": name, "hint": hint})
+        parameters = {key: value for key, value in given.items() if key != self.key}
+        chosen = found[name]
+        if self.key in chosen.model_fields:
+            parameters[self.key] = name
+        try:
+            return chosen.model_validate(parameters)
+        except ValidationError as error:
+            raise PydanticCustomError(
+                "inside",
+                "{name} is not right",
+                {"name": name, "errors": error.errors(), "known": list(chosen.model_fields)},
+            ) from None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            self._choose,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda chosen: {self.key: chosen.name, **chosen.model_dump(mode="json", exclude_unset=True)}
+            ),
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        options = []
+        for name, found in self.found().items():
+            option = found.model_json_schema()
+            properties = {self.key: {"const": name}, **option.get("properties", {})}
+            properties[self.key] = {"const": name}
+            required = [self.key, *(key for key in option.get("required", []) if key != self.key)]
+            options.append({**option, "properties": properties, "required": required})
+        return {"oneOf": options}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataPolicy(_Part):
+    """Where the records are, where a path alone does not say enough."""
+
+    path: Annotated[str, Field(description="A CSV or Parquet file, relative to the policy.")]
+    delimiter: Annotated[str | None, Field(description="What separates the fields of a CSV file.")] = None
+    encoding: Annotated[str | None, Field(description="The encoding of a CSV file, such as latin-1.")] = None
+    columns: Annotated[tuple[str, ...] | None, Field(description="The names of a file without header line.")] = None
+    missing: Annotated[tuple[str, ...], Field(description="Texts that stand for a missing value, such as '?'.")] = ()
+
+
+class AttributePolicy(_Part):
+    """What one column is."""
+
+    role: Annotated[Role, Field(description="identifier, subject, quasi, sensitive or plain.")]
+    type: Annotated[Kind | None, Field(description="category, number, date or code; found out where left out.")] = None
+    hierarchy: Annotated[
+        Annotated[HierarchySpec, OneOf("type", builders)] | None, Field(description="How its values generalize.")
+    ] = None
+    weight: Annotated[float, Field(gt=0, description="How much its loss counts against that of the others.")] = 1.0
+    min_level: Annotated[int, Field(ge=0, description="The least level at which it may be published.")] = 0
+    max_level: Annotated[int | None, Field(ge=0, description="The greatest level at which it may be published.")] = None
+    free_text: Annotated[bool, Field(description="Publish it even though it looks like free text.")] = False
+
+    @model_validator(mode="after")
+    def _levels_belong_to_quasi_identifiers(self) -> AttributePolicy:
+        steers = self.model_fields_set & {"weight", "min_level", "max_level"}
+        if self.role is not Role.QUASI and steers:
+            raise PydanticCustomError(
+                "not_quasi", "only a quasi-identifier can have {keys}", {"keys": ", ".join(sorted(steers))}
+            )
+        if self.max_level is not None and self.max_level < self.min_level:
+            raise PydanticCustomError("levels", "min_level is above max_level")
+        return self
+
+
+class OutputPolicy(_Part):
+    """How the release is written."""
+
+    format: Annotated[Literal["csv", "parquet"], Field(description="The release's file format.")] = "csv"
+    suppressed: Annotated[
+        Literal["removed", "stars"], Field(description="Suppressed records are left out, or kept as rows of `*`.")
+    ] = "removed"
+
+
+class Policy(_Part):
+    """A data set, what each of its columns is, and what must hold for its release."""
+
+    data: Annotated[str | DataPolicy | None, Field(description="The records; left out where a frame is given.")] = None
+    attributes: Annotated[
+        dict[str, AttributePolicy], Field(description="What each column is; one that is not named is not published.")
+    ]
+    privacy: Annotated[
+        tuple[Annotated[PrivacyModel, OneOf("model", models)], ...], Field(description="What must hold, all at once.")
+    ]
+    method: Annotated[
+        Annotated[Method, OneOf("name", methods)], Field(description="How the release is made.", validate_default=True)
+    ] = "optimal"  # type: ignore[assignment]
+    output: Annotated[OutputPolicy, Field(description="How the release is written.")] = OutputPolicy()
+    seed: Annotated[
+        int | None, Field(ge=0, description="Makes the run repeatable, and the release not for publication.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _roles_fit_together(self) -> Policy:
+        subjects = [name for name, attribute in self.attributes.items() if attribute.role is Role.SUBJECT]
+        if len(subjects) > 1:
+            raise PydanticCustomError("subjects", "only one column can be the subject")
+        if not self.privacy:
+            raise PydanticCustomError("no_privacy", "'privacy' must name at least one model")
+        return self
+
+
+def load_policy(given: Policy | Mapping[str, Any] | str | Path) -> tuple[Policy, Path]:
+    """A policy from an object, a mapping or a file, and the folder that its paths are relative to."""
+    if isinstance(given, Policy):
+        return given, Path()
+    if isinstance(given, Mapping):
+        return _validate(given, None), Path()
+    path = Path(given)
+    content, lines = read_policy_file(path)
+    return _validate(content, lines), path.parent
+
+
+def _validate(content: Mapping[str, Any], lines: Lines | None) -> Policy:
+    try:
+        return Policy.model_validate(content)
+    except ValidationError as error:
+        faults = [fault for detail in error.errors() for fault in _faults(detail, (), list(Policy.model_fields))]
+        raise PolicyError("\n".join(_explain(fault, lines) for fault in faults)) from None
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """One thing that is wrong: where, of what kind, in pydantic's words, and which keys would be known there."""
+
+    place: tuple[Any, ...]
+    kind: str
+    message: str
+    known: list[str]
+
+
+def _faults(detail: Any, outer: tuple[Any, ...], known: list[str]) -> Iterator[_Fault]:
+    """The faults behind one of pydantic's errors, down into the parts whose class is chosen by a name."""
+    inner = tuple(part for part in detail["loc"] if not isinstance(part, str) or not _WRAPPER.fullmatch(part))
+    place, kind = (*outer, *inner), detail["type"]
+    if kind == "inside":
+        for nested in detail["ctx"]["errors"]:
+            yield from _faults(nested, place, detail["ctx"]["known"])
+    elif kind in {"value_error", "assertion_error"}:
+        yield _Fault(place, kind, str(detail["ctx"]["error"]), known)
+    else:
+        yield _Fault(place, kind, detail["msg"], known if outer else _known_keys(place[:-1]))
+
+
+def _explain(fault: _Fault, lines: Lines | None) -> str:
+    """One sentence about one fault: the line, the place, and what to do. Values of the policy are not repeated."""
+    place = ".".join(str(part) for part in fault.place)
+    line = lines.number(fault.place) if lines else None
+    where = f"Line {line}, {place}" if line else place or "The policy"
+    if fault.kind == "extra_forbidden":
+        return f"{where}: there is no such key. {did_you_mean(str(fault.place[-1]), fault.known)}".rstrip()
+    if fault.kind == "missing":
+        return f"{where}: it is needed, but left out."
+    end = "" if fault.message.endswith((".", "?")) else "."
+    return f"{where}: {fault.message[0].lower()}{fault.message[1:]}{end}"
+
+
+def _known_keys(place: tuple[Any, ...]) -> list[str]:
+    """The keys that the policy itself knows at a place."""
+    match place:
+        case ():
+            return list(Policy.model_fields)
+        case ("attributes", _):
+            return list(AttributePolicy.model_fields)
+        case ("output",):
+            return list(OutputPolicy.model_fields)
+        case ("data", *_):
+            return list(DataPolicy.model_fields)
+    return []

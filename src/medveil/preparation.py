@@ -1,0 +1,155 @@
+"""From a policy and a source to the problem that a method is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from medveil.cells import Cells, Subjects, make_cells
+from medveil.engine import Engine, Limits
+from medveil.errors import PolicyError, did_you_mean
+from medveil.hierarchy.flat import Flat
+from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.hierarchy.specification import HierarchySpec
+from medveil.methods.method import Run
+from medveil.methods.problem import Problem
+from medveil.policy import AttributePolicy, Policy
+from medveil.privacy.count import reference_of
+from medveil.privacy.model import PrivacyModel, Requirement
+from medveil.privacy.sensitive import SensitiveModel
+from medveil.table.schema import Attribute, Kind, Role, Schema
+from medveil.table.source import Source
+
+
+@contextmanager
+def prepare(
+    policy: Policy, source: Source, folder: Path, limits: Limits | None = None, run: Run | None = None
+) -> Iterator[Problem]:
+    """The problem, with the engine that holds its rows open."""
+    run = run or Run()
+    schema = _schema(policy, source)
+    models = _resolve(policy.privacy, schema)
+    needed = schema.names(Role.SUBJECT, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
+    with Engine(source, needed, limits) as engine:
+        run.step("Counting distinct records")
+        columns = (*schema.quasi, *schema.sensitive)
+        raw = engine.cells(columns)
+        kinds = {name: _kind(policy.attributes[name]) for name in columns}
+        cells = make_cells(raw, schema.quasi, schema.sensitive, kinds)
+        if schema.subject is not None:
+            offsets, codes, people = engine.subjects(raw, columns, schema.subject)
+            cells = replace(cells, subjects=Subjects(offsets, codes, people))
+        hierarchies = _hierarchies(policy, cells, folder)
+        yield Problem(
+            schema=schema,
+            engine=engine,
+            raw=raw,
+            cells=cells,
+            hierarchies={name: hierarchies[name] for name in schema.quasi},
+            models=models,
+            requirements=_requirements(models, schema.quasi),
+            reference=reference_of(
+                cells, {name: hierarchies[name] for name in schema.sensitive if name in hierarchies}
+            ),
+            weights={name: policy.attributes[name].weight for name in schema.quasi},
+            min_levels={name: policy.attributes[name].min_level for name in schema.quasi},
+            max_levels=_max_levels(policy, schema.quasi, hierarchies),
+            described={name: _described(policy.attributes[name]) for name in schema.quasi},
+            stars=policy.output.suppressed == "stars",
+        )
+
+
+def _schema(policy: Policy, source: Source) -> Schema:
+    for name in policy.attributes:
+        source.position(name)
+    return Schema(
+        tuple(
+            Attribute(name, attribute.role, _kind(attribute) or Kind.CATEGORY)
+            for name, attribute in policy.attributes.items()
+        )
+    )
+
+
+def _kind(attribute: AttributePolicy) -> Kind | None:
+    """The declared type, or the one that the hierarchy needs; None where it is to be found out."""
+    if attribute.type is not None:
+        return attribute.type
+    if attribute.hierarchy is not None and attribute.hierarchy.kinds:
+        return attribute.hierarchy.kinds[0]
+    return None
+
+
+def _resolve(models: Sequence[PrivacyModel], schema: Schema) -> list[PrivacyModel]:
+    """The models, one for each sensitive attribute that they are about, their columns checked."""
+    resolved: list[PrivacyModel] = []
+    for model in models:
+        for name in model.on or ():
+            if name not in schema.quasi:
+                raise PolicyError(
+                    f"The model '{model.name}' is limited to '{name}', which is no quasi-identifier.",
+                    did_you_mean(name, schema.quasi),
+                )
+        if not isinstance(model, SensitiveModel):
+            resolved.append(model)
+        elif model.attribute is not None:
+            if model.attribute not in schema.sensitive:
+                raise PolicyError(
+                    f"The model '{model.name}' is about '{model.attribute}', which has not the role sensitive.",
+                    did_you_mean(model.attribute, schema.sensitive),
+                )
+            resolved.append(model)
+        elif schema.sensitive:
+            resolved.extend(model.for_attribute(name) for name in schema.sensitive)
+        else:
+            raise PolicyError(
+                f"The model '{model.name}' needs a sensitive attribute.", "Give a column the role sensitive."
+            )
+    return resolved
+
+
+def _requirements(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> list[Requirement]:
+    return [
+        Requirement(model, tuple(sorted(quasi.index(name) for name in shield)))
+        for model in models
+        for shield in model.shields(quasi)
+    ]
+
+
+def _hierarchies(policy: Policy, cells: Cells, folder: Path) -> dict[str, Hierarchy]:
+    """The hierarchy of every quasi-identifier, and of the sensitive attributes that declare one."""
+    bound = {}
+    for name, domain in cells.domains.items():
+        attribute = policy.attributes[name]
+        if attribute.role is Role.QUASI or attribute.hierarchy is not None:
+            position = cells.quasi.index(name) if name in cells.quasi else None
+            codes = cells.codes[position] if position is not None else cells.sensitive[name]
+            counts = np.bincount(codes, cells.counts, minlength=len(domain)).astype(np.int64)
+            bound[name] = _specification(attribute).bind(domain, name, folder, counts)
+    return bound
+
+
+def _specification(attribute: AttributePolicy) -> HierarchySpec:
+    return attribute.hierarchy if attribute.hierarchy is not None else Flat()
+
+
+def _described(attribute: AttributePolicy) -> Mapping[str, object]:
+    specification = _specification(attribute)
+    return {"type": specification.name, **specification.model_dump(mode="json", exclude_unset=True)}
+
+
+def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> dict[str, int]:
+    levels = {}
+    for name in quasi:
+        height, attribute = hierarchies[name].height, policy.attributes[name]
+        for key, level in (("min_level", attribute.min_level), ("max_level", attribute.max_level)):
+            if level is not None and level > height:
+                raise PolicyError(
+                    f"The {key} of '{name}' is {level}, but its hierarchy ends at level {height}.",
+                    f"Choose a level from 0 to {height}.",
+                )
+        levels[name] = height if attribute.max_level is None else attribute.max_level
+    return levels

@@ -1,0 +1,43 @@
+"""Reading a release file back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from medveil.release.manifest import Manifest
+
+
+def read_release(folder: Path, manifest: Manifest) -> pa.Table:
+    """The published table; sensitive and plain columns of type number as numbers where all their values are."""
+    path = folder / manifest.release
+    names = [attribute["name"] for attribute in manifest.attributes]
+    if path.suffix == ".parquet":
+        table = pa.parquet.read_table(path)
+    else:
+        options = pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            strings_can_be_null=True,
+            null_values=[""],
+            quoted_strings_can_be_null=False,
+        )
+        parse = pa.csv.ParseOptions(newlines_in_values=True)
+        table = pa.csv.read_csv(path, parse_options=parse, convert_options=options)
+    for attribute in manifest.attributes:
+        if attribute["type"] == "number" and attribute["role"] != "quasi":
+            position = table.column_names.index(attribute["name"])
+            table = table.set_column(position, attribute["name"], _as_numbers(table.column(position)))
+    return table
+
+
+def _as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return pc.cast(column, kind)
+        except pa.ArrowInvalid:
+            continue
+    return column

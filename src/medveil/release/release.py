@@ -1,0 +1,60 @@
+"""A verified release: the files as they were written and proved, ready to be read or saved."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from medveil.errors import InputError
+from medveil.release.directory import staged
+from medveil.release.manifest import Manifest
+from medveil.release.reading import read_release
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release whose claims were proved from its files.
+
+    folder: where the files are; `temporary` keeps a folder alive that was not saved yet.
+    manifest: what recipients are told.
+    """
+
+    folder: Path
+    manifest: Manifest
+    temporary: tempfile.TemporaryDirectory[str] | None = None
+
+    def to_arrow(self) -> pa.Table:
+        """The published table; columns that are published as numbers are numbers, everything else is text."""
+        return read_release(self.folder, self.manifest)
+
+    def to_pandas(self) -> pd.DataFrame:
+        try:
+            frame: pd.DataFrame = self.to_arrow().to_pandas()
+        except ImportError:
+            raise InputError("pandas is not installed.", "pip install 'medveil[frames]'") from None
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        try:
+            import polars  # noqa: PLC0415, ICN001
+        except ImportError:
+            raise InputError("polars is not installed.", "pip install 'medveil[frames]'") from None
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def save(self, out: str | Path) -> Path:
+        """Write the release directory; it must not be there yet."""
+        path = Path(out)
+        with staged(path) as folder:
+            shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        return path

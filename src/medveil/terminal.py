@@ -1,0 +1,103 @@
+"""What the command line prints: short, plain, and nothing that the release does not hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from medveil.release.audit import AuditReport
+from medveil.release.release import Release
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, float | None], None]]:
+    """A line on standard error that says what is going on; nothing where that is not a terminal."""
+    errors = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("Starting", total=None)
+
+        def tell(stage: str, share: float | None) -> None:
+            bar.update(task, description=stage, total=None if share is None else 1.0, completed=share or 0.0)
+
+        yield tell
+
+
+def to_json(result: Any) -> str:
+    return json.dumps(result, indent=2, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)
+
+
+def show_release(release: Release) -> None:
+    manifest = release.manifest
+    rows = manifest.rows
+    console.print(f"[bold]Release written to {release.folder}[/bold]")
+    parts = [f"{rows['published']:,} records published"]
+    if "suppressed" in rows:
+        parts.append(f"{rows['suppressed']:,} of {rows['input']:,} suppressed")
+    if rows.get("counterfeit"):
+        parts.append(f"{rows['counterfeit']:,} of the published ones are counterfeit")
+    console.print("; ".join(parts) + f"; method {manifest.method['name']}.")
+    if manifest.status != "for publication":
+        console.print(f"[yellow]This release is {manifest.status}.[/yellow]")
+    console.print(_claims(manifest.claims))
+    levels = Table("column", "role", "level", box=None, header_style="bold", pad_edge=False)
+    for attribute in manifest.attributes:
+        level = attribute["level"]
+        levels.add_row(attribute["name"], attribute["role"], "" if level is None else str(level))
+    console.print(levels)
+    console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
+
+
+def show_audit(report: AuditReport) -> None:
+    for problem in report.file_problems:
+        console.print(f"[red]{problem}[/red]")
+    claims = [
+        {**claim, "achieved": finding.achieved, "holds": finding.holds, "note": finding.note}
+        for claim, finding in zip(report.claims, report.findings, strict=True)
+    ]
+    console.print(_claims(claims))
+    console.print("[green]Every claim holds.[/green]" if report.ok else report.verdict())
+
+
+def _claims(claims: Any) -> Table:
+    table = Table(
+        "claim", "required", "reached", "holds", "on what it rests", box=None, header_style="bold", pad_edge=False
+    )
+    for claim in claims:
+        holds = {True: "[green]yes[/green]", False: "[red]NO[/red]", None: "not checked"}[claim["holds"]]
+        table.add_row(
+            claim["summary"],
+            _figures(claim["required"]),
+            _figures(claim["achieved"]),
+            holds,
+            claim.get("note") or claim["basis"],
+        )
+    return table
+
+
+def _figures(figures: Mapping[str, Any] | None) -> str:
+    if not figures:
+        return ""
+    return ", ".join(
+        f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in figures.items()
+    )

@@ -1,0 +1,162 @@
+"""The whole order, from a policy to a release directory. Everything that runs medveil calls this."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from medveil.engine import Limits
+from medveil.errors import PolicyError, VerificationError
+from medveil.methods.method import Run
+from medveil.methods.problem import Problem
+from medveil.policy import DataPolicy, Policy, load_policy
+from medveil.preparation import prepare
+from medveil.release.audit import audit
+from medveil.release.directory import staged
+from medveil.release.draft import Basis, Draft
+from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
+from medveil.release.release import Release
+from medveil.table.source import Source, open_source
+
+Progress = Callable[[str, float | None], None]
+
+
+def anonymize(
+    data: Any,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    *,
+    out: str | Path | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Release:
+    """Make a release and prove its claims from what was written.
+
+    `data` is a frame or a path; with a policy alone (`anonymize("policy.yaml")`) the policy names its data.
+    With `out` the release directory is written there; otherwise it is kept until `.save()`.
+    """
+    if policy is None:
+        data, policy = None, data
+    checked, folder = load_policy(policy)
+    with ExitStack() as stack:
+        if out is not None:
+            temporary = None
+            target = stack.enter_context(staged(Path(out)))
+        else:
+            temporary = tempfile.TemporaryDirectory(prefix="medveil-")
+            target = Path(temporary.name)
+        run = _run(checked, progress, cancelled)
+        manifest = _make(checked, folder, data, target, run, limits)
+    return Release(Path(out) if out is not None else target, manifest, temporary)
+
+
+def _run(policy: Policy, progress: Progress | None, cancelled: Callable[[], bool] | None) -> Run:
+    run = Run(random=np.random.default_rng(policy.seed), seeded=policy.seed is not None)
+    if progress is not None:
+        run = replace(run, progress=progress)
+    if cancelled is not None:
+        run = replace(run, cancelled=cancelled)
+    return run
+
+
+def open_data(policy: Policy, folder: Path, data: Any = None) -> Source:
+    """The source that a policy names, or the given one in its place."""
+    described = DataPolicy(path=policy.data) if isinstance(policy.data, str) else policy.data
+    if data is None and described is None:
+        raise PolicyError("The policy names no data.", "Add 'data: FILE', or give a frame.")
+    options = described.model_dump(exclude={"path"}) if described else {}
+    given = data if data is not None else folder / described.path if described else None
+    return open_source(given, **options)
+
+
+@contextmanager
+def opened(
+    policy: Policy, folder: Path, data: Any = None, limits: Limits | None = None, run: Run | None = None
+) -> Iterator[tuple[Problem, Source]]:
+    """The problem that a policy poses, with the engine that holds its rows open."""
+    run = run or Run()
+    source = open_data(policy, folder, data)
+    run.step("Reading the data")
+    with prepare(policy, source, folder, limits, run) as problem:
+        yield problem, source
+
+
+def _make(policy: Policy, folder: Path, data: Any, target: Path, run: Run, limits: Limits | None) -> Manifest:
+    started = time.perf_counter()
+    with opened(policy, folder, data, limits, run) as (problem, source):
+        misfit = policy.method.misfit(problem)
+        if misfit:
+            raise PolicyError(f"The method '{policy.method.name}' does not fit: {misfit}.", "Choose another method.")
+        run.step("Searching")
+        draft = policy.method.anonymize(problem, run)
+        run.step("Writing")
+        manifest = _write(policy, draft, problem, target)
+        run.step("Proving the claims again")
+        manifest = _prove(target, source, manifest)
+        _write_internal(policy, draft, target, time.perf_counter() - started)
+    return manifest
+
+
+def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Manifest:
+    internal = target / INTERNAL
+    internal.mkdir(mode=0o700)
+    release = f"release.{policy.output.format}"
+    draft.published.write(target / release, policy.output.format)
+    for name, table in draft.companions.items():
+        pa.csv.write_csv(table, target / name)
+    if draft.links is not None:
+        draft.links(internal / LINKS)
+    manifest = draft_manifest(
+        draft,
+        release,
+        subject=problem.schema.subject,
+        seeded=policy.seed is not None,
+        suppressed=policy.output.suppressed,
+    )
+    files = {name: file_hash(target / name) for name in (release, *draft.companions)}
+    return replace(manifest, rows={"published": draft.published.rows, **manifest.rows}, files=files)
+
+
+def _prove(target: Path, source: Source, manifest: Manifest) -> Manifest:
+    """The manifest with what the auditor found in the place of what the method promised; refused where one fails."""
+    manifest.write(target)
+    report = audit(target, source)
+    if not report.ok:
+        raise VerificationError(
+            "The release was not published, because what was written does not keep its claims: "
+            + "; ".join(report.problems()),
+            "This is a fault of the method: please report it.",
+        )
+    claims = [
+        {**claim, "achieved": finding.achieved, "holds": True if claim["basis"] == Basis.PROOF else finding.holds}
+        for claim, finding in zip(manifest.claims, report.findings, strict=True)
+    ]
+    proved = replace(manifest, claims=claims)
+    proved.write(target)
+    return proved
+
+
+def _write_internal(policy: Policy, draft: Draft, target: Path, seconds: float) -> None:
+    internal = target / INTERNAL
+    content = {
+        "policy": policy.model_dump(mode="json", exclude_unset=True),
+        "run": {"seconds": round(seconds, 3), "seed": policy.seed},
+        **draft.internal,
+    }
+    for name, value in content.items():
+        if isinstance(value, pa.Table):
+            pa.parquet.write_table(value, internal / f"{name}.parquet")
+        else:
+            text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+            (internal / f"{name}.json").write_text(text + "\n", encoding="utf-8")
