@@ -1,0 +1,18 @@
+"""Hierarchies and their builders, one file each."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from medveil.hierarchy.specification import HierarchySpec
+
+
+def builders() -> dict[str, type[HierarchySpec]]:
+    """Every kind of hierarchy that a policy may ask for, by the word it writes under `type:`."""
+    # Imported here, so that importing one hierarchy module does not import all of them.
+    from medveil.hierarchy.specification import HierarchySpec  # noqa: PLC0415
+    from medveil.registry import discover  # noqa: PLC0415
+
+    return discover(sys.modules[__name__], HierarchySpec)  # type: ignore[type-abstract]
