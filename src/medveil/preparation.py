@@ -58,6 +58,8 @@ def prepare(
             weights={name: policy.attributes[name].weight for name in schema.quasi},
             min_levels={name: policy.attributes[name].min_level for name in schema.quasi},
             max_levels=_max_levels(policy, schema.quasi, hierarchies),
+            specifications={name: _specification(policy.attributes[name]) for name in columns},
+            folder=folder,
             described={name: _described(policy.attributes[name]) for name in schema.quasi},
             stars=policy.output.suppressed == "stars",
         )

@@ -157,10 +157,40 @@ class Engine:
                 f"unnest(range(n))"
             )
         suppressed = int(np.asarray(cells[COUNT])[~kept].sum()) if stars else 0
-        if suppressed:
-            row = ", ".join(f"'{STAR}' AS p{j}" for j in range(len(names)))
-            query = f"{query} UNION ALL SELECT {row} FROM range({suppressed})"
-        return Published(self.connection, query, names)
+        return Published(self.connection, query + _stars(suppressed, len(names)), names)
+
+    def cell_of_row(self, cells: pa.Table, columns: Sequence[str]) -> NDArray[np.int64]:
+        """The cell of each record, in the source's order."""
+        view = register(self.connection, self._numbered(cells))
+        query = f"SELECT cell FROM data JOIN {view} AS cells ON {self._same(columns)} ORDER BY data.rowid"
+        return np.asarray(self.connection.sql(query).to_arrow_table()["cell"])
+
+    def recode_rows(
+        self,
+        names: Sequence[str],
+        labels: Sequence[pa.Array],
+        kept: NDArray[np.bool_],
+        plain: Sequence[str] = (),
+        *,
+        stars: bool = False,
+    ) -> Published:
+        """Every record with labels of its own, in the source's order, and its plain columns as they are."""
+        rows = pa.table(
+            [*labels, pa.array(kept), pa.array(np.arange(self.rows))],
+            names=[*(f"p{j}" for j in range(len(labels))), "kept", "number"],
+        )
+        view = register(self.connection, rows)
+        selected = ", ".join(
+            [
+                *(f"p{j}" for j in range(len(labels))),
+                *(f"data.{self.column(name)} AS p{len(labels) + j}" for j, name in enumerate(plain)),
+            ]
+        )
+        joined = f"{view} JOIN data ON data.rowid = number" if plain else view
+        query = f"SELECT {selected} FROM {joined} WHERE kept"
+        everything = (*names, *plain)
+        suppressed = int(np.count_nonzero(~kept)) if stars else 0
+        return Published(self.connection, query + _stars(suppressed, len(everything)), everything)
 
     def write_links(
         self,
@@ -182,3 +212,11 @@ class Engine:
             f"COPY (SELECT kept, {published} FROM data JOIN {view} AS cells ON {self._same(columns)} "
             f"ORDER BY data.rowid) TO {quote_text(str(path))} (FORMAT parquet, COMPRESSION zstd)"
         )
+
+
+def _stars(rows: int, columns: int) -> str:
+    """What adds rows of `*` to a query."""
+    if not rows:
+        return ""
+    row = ", ".join(f"'{STAR}' AS p{j}" for j in range(columns))
+    return f" UNION ALL SELECT {row} FROM range({rows})"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.engine.engine import Engine
+from medveil.engine import Engine, Published
 from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
 from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
 from medveil.table.schema import Role, Schema
@@ -25,7 +29,9 @@ class Problem:
     raw: the engine's distinct tuples, parallel to the cells.
     models: the privacy models as the policy gives them, each on one sensitive attribute where it has one.
     requirements: the same, with every shield that they must hold on.
-    described: how each quasi-identifier's hierarchy was declared, for the manifest.
+    specifications: how the hierarchies were declared, with `folder` for their paths: all that may be read of a
+        domain without looking at the data.
+    described: the same for the manifest.
     """
 
     schema: Schema
@@ -39,7 +45,9 @@ class Problem:
     weights: Mapping[str, float] = field(default_factory=dict)
     min_levels: Mapping[str, int] = field(default_factory=dict)
     max_levels: Mapping[str, int] = field(default_factory=dict)
+    specifications: Mapping[str, HierarchySpec] = field(default_factory=dict)
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    folder: Path = Path()
     stars: bool = False
 
     @property
@@ -98,25 +106,70 @@ class Problem:
         internal: Mapping[str, Any] | None = None,
     ) -> Draft:
         """The draft of a method that gives every cell one label per quasi-identifier, and leaves some cells out."""
-        columns = (*self.schema.quasi, *self.schema.sensitive)
-        sensitive = [
-            label_array(self.cells.domains[name].values, self.cells.sensitive[name]) for name in self.schema.sensitive
-        ]
-        everything = [*labels, *sensitive]
-        suppressed = int(self.cells.counts[~kept].sum())
+        everything = [*labels, *self._sensitive_labels(slice(None))]
+        columns = self.counted
+        published = self.engine.recode(self.raw, columns, everything, kept, self.schema.plain, stars=self.stars)
+        return self._draft(
+            published,
+            int(self.cells.counts[~kept].sum()),
+            method,
+            levels,
+            internal,
+            lambda path: self.engine.write_links(self.raw, columns, everything, kept, path),
+        )
+
+    def draft_rows(
+        self,
+        labels: Sequence[pa.Array],
+        kept: NDArray[np.bool_],
+        method: Mapping[str, Any],
+        *,
+        internal: Mapping[str, Any] | None = None,
+    ) -> Draft:
+        """The draft of a method that gives every *record* its labels, in the source's order (see `cell_of_row`)."""
+        everything = [*labels, *self._sensitive_labels(self.cell_of_row)]
+        published = self.engine.recode_rows(self.counted, everything, kept, self.schema.plain, stars=self.stars)
+
+        def links(path: Path) -> None:
+            table = pa.table([pa.array(kept), *everything], names=["kept", *self.counted])
+            pa.parquet.write_table(table, path)
+
+        return self._draft(published, int(np.count_nonzero(~kept)), method, None, internal, links)
+
+    def _draft(
+        self,
+        published: Published,
+        suppressed: int,
+        method: Mapping[str, Any],
+        levels: Mapping[str, int] | None,
+        internal: Mapping[str, Any] | None,
+        links: Callable[[Path], None],
+    ) -> Draft:
         return Draft(
-            published=self.engine.recode(self.raw, columns, everything, kept, self.schema.plain, stars=self.stars),
+            published=published,
             promises=self.promises(),
             attributes=self.attributes(levels),
             method=method,
             rows={"input": self.cells.records, "suppressed": suppressed},
             internal=internal or {},
-            links=(
-                (lambda path: self.engine.write_links(self.raw, columns, everything, kept, path))
-                if self.schema.subject
-                else None
-            ),
+            links=links if self.schema.subject else None,
         )
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The columns of which cells are made."""
+        return (*self.schema.quasi, *self.schema.sensitive)
+
+    @cached_property
+    def cell_of_row(self) -> NDArray[np.int64]:
+        """The cell of each record, in the source's order."""
+        return self.engine.cell_of_row(self.raw, self.counted)
+
+    def _sensitive_labels(self, cells: slice | NDArray[np.int64]) -> list[pa.Array]:
+        return [
+            label_array(self.cells.domains[name].values, self.cells.sensitive[name][cells])
+            for name in self.schema.sensitive
+        ]
 
 
 def label_array(labels: Sequence[str | None], codes: NDArray[np.int32]) -> pa.Array:

@@ -1,0 +1,98 @@
+"""The full-domain generalization with the least loss, proved optimal by search."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pydantic import Field
+
+from medveil.lattice.evaluate import Evaluator
+from medveil.lattice.loss import make_loss
+from medveil.lattice.search import search
+from medveil.lattice.space import Space
+from medveil.methods.method import Method, Run
+from medveil.methods.problem import Problem, label_array
+from medveil.release.draft import Draft
+
+LossName = Literal["lm", "discernibility", "average-class-size"]
+
+
+class Optimal(Method):
+    """Every value of a column is generalized to the same level; records of classes that fail are suppressed.
+
+    Among all combinations of levels (the nodes of a lattice) under which the suppressed share stays within the limit,
+    the one with the least loss is taken. The loss LM of a record is the weighted mean over quasi-identifiers of
+    (leaves covered - 1) / (leaves - 1), 1 for a suppressed record; of a release, the mean over records
+    (Iyengar 2002, Transforming data to satisfy privacy constraints).
+    """
+
+    name: ClassVar[str] = "optimal"
+
+    suppression: Annotated[
+        float, Field(ge=0, le=1, description="The largest share of records that may be left out.")
+    ] = 0.0
+    loss: Annotated[
+        LossName | dict[LossName, Annotated[float, Field(gt=0)]],
+        Field(description="What is minimized: one loss, or a mix such as {lm: 0.7, discernibility: 0.3}."),
+    ] = "lm"
+    time_limit: Annotated[
+        float, Field(gt=0, description="Seconds after which the best release found so far is taken.")
+    ] = 600.0
+
+    def anonymize(self, problem: Problem, run: Run) -> Draft:
+        space = space_of(problem)
+        evaluator = Evaluator(
+            problem.cells,
+            space,
+            problem.requirements,
+            reference=problem.reference,
+            counts_classes=self.loss != "lm",
+        )
+        weights = [problem.weight(name) for name in problem.cells.quasi]
+        loss = make_loss(self.loss, space, evaluator.columns, weights)
+        found = search(
+            evaluator,
+            space,
+            loss,
+            self.suppression,
+            time_limit=self.time_limit,
+            progress=lambda share: run.step("Searching", share),
+            cancelled=run.cancelled,
+        )
+        kept = evaluator.kept_at(found.levels)
+        levels = dict(zip(problem.cells.quasi, found.levels, strict=True))
+        return problem.draft(
+            generalized(problem, found.levels),
+            kept,
+            self.description(
+                loss=found.loss, optimal=found.proved, bound=found.bound, nodes=found.nodes, checks=found.checks
+            ),
+            levels=levels,
+        )
+
+
+def space_of(problem: Problem) -> Space:
+    """The lattice of a problem, within its minimum and maximum levels."""
+    quasi = problem.cells.quasi
+    return Space.of(
+        [problem.hierarchies[name] for name in quasi],
+        [problem.min_levels.get(name) for name in quasi],
+        [problem.max_levels.get(name) for name in quasi],
+        quasi,
+    )
+
+
+def generalized(problem: Problem, levels: tuple[int, ...]) -> list[pa.Array]:
+    """What is published for each cell in each quasi-identifier at these levels."""
+
+    def column(name: str, codes: NDArray[np.int32], level: int) -> pa.Array:
+        chosen = problem.hierarchies[name].levels[level]
+        return label_array(chosen.labels, chosen.groups[codes])
+
+    return [
+        column(name, codes, level)
+        for name, codes, level in zip(problem.cells.quasi, problem.cells.codes, levels, strict=True)
+    ]
