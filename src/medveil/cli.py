@@ -8,12 +8,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from medveil import __version__
 from medveil.errors import MedveilError
+
+if TYPE_CHECKING:
+    from medveil.reproduce.reproduction import Reproduction
 
 app = typer.Typer(
     name="medveil",
@@ -86,6 +89,39 @@ def schema() -> None:
     from medveil.policy import Policy  # noqa: PLC0415
 
     typer.echo(json.dumps(Policy.model_json_schema(), indent=2))
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="A paper's short name, or 'all'.")],
+    data: Annotated[Path, typer.Option(envvar="MEDVEIL_DATA", help="The folder of public data sets.")] = Path("data"),
+    out: Annotated[Path | None, typer.Option(help="A folder for the results as Markdown pages.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, for a first look.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compute a paper's tables and figures anew and print them beside the paper's own."""
+    from medveil.errors import InputError, did_you_mean  # noqa: PLC0415
+    from medveil.reproduce import reproductions  # noqa: PLC0415
+
+    known = reproductions()
+    if paper != "all" and paper not in known:
+        raise InputError(f"There is no reproduction of '{paper}'.", did_you_mean(paper, [*known, "all"]))
+    for name in known if paper == "all" else [paper]:
+        _reproduce(known[name](), data, out, quick, as_json)
+
+
+def _reproduce(reproduction: Reproduction, data: Path, out: Path | None, quick: bool, as_json: bool) -> None:
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.methods.method import Run  # noqa: PLC0415
+    from medveil.reproduce.reproduction import to_markdown  # noqa: PLC0415
+
+    with terminal.progress() as progress:
+        sections = list(reproduction.sections(data, Run(progress=progress), quick=quick))
+    result = {"paper": reproduction.name, "sections": sections}
+    _print(result, as_json, lambda: terminal.show_reproduction(reproduction, sections))
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / f"{reproduction.name}.md").write_text(to_markdown(reproduction, sections), encoding="utf-8")
 
 
 def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:

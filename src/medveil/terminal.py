@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from rich.table import Table
 
 from medveil.release.audit import AuditReport
 from medveil.release.release import Release
+from medveil.reproduce.reproduction import Reproduction, Section
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -77,6 +78,17 @@ def show_audit(report: AuditReport) -> None:
     ]
     console.print(_claims(claims))
     console.print("[green]Every claim holds.[/green]" if report.ok else report.verdict())
+
+
+def show_reproduction(reproduction: Reproduction, sections: Sequence[Section]) -> None:
+    console.print(f"[bold]{reproduction.paper}[/bold]")
+    for section in sections:
+        table = Table("figure", "paper", "medveil", "verdict", "why", title=section.title, title_justify="left")
+        for line in section.lines:
+            table.add_row(line.what, line.paper, line.ours, line.verdict.value, line.why)
+        console.print(table)
+        if section.note:
+            console.print(section.note)
 
 
 def _claims(claims: Any) -> Table:
