@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,16 +51,19 @@ def anonymize(
     if policy is None:
         data, policy = None, data
     checked, folder = load_policy(policy)
-    with ExitStack() as stack:
-        if out is not None:
-            temporary = None
-            target = stack.enter_context(staged(Path(out)))
-        else:
-            temporary = tempfile.TemporaryDirectory(prefix="medveil-")
-            target = Path(temporary.name)
-        run = _run(checked, progress, cancelled)
-        manifest = _make(checked, folder, data, target, run, limits)
-    return Release(Path(out) if out is not None else target, manifest, temporary)
+    run = _run(checked, progress, cancelled)
+    if out is not None:
+        with staged(Path(out)) as target:
+            manifest = _make(checked, folder, data, target, run, limits)
+        return Release(Path(out), manifest)
+    target = Path(tempfile.mkdtemp(prefix="medveil-"))
+    try:
+        release = Release(target, _make(checked, folder, data, target, run, limits))
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    weakref.finalize(release, shutil.rmtree, target, ignore_errors=True)
+    return release
 
 
 def _run(policy: Policy, progress: Progress | None, cancelled: Callable[[], bool] | None) -> Run:

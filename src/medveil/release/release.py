@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
 class Release:
     """A release whose claims were proved from its files.
 
-    folder: where the files are; `temporary` keeps a folder alive that was not saved yet.
+    folder: where the files are; one that was not asked for goes with this object.
     manifest: what recipients are told.
     """
 
     folder: Path
     manifest: Manifest
-    temporary: tempfile.TemporaryDirectory[str] | None = None
 
     def to_arrow(self) -> pa.Table:
         """The published table; columns that are published as numbers are numbers, everything else is text."""

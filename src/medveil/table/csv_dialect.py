@@ -9,6 +9,7 @@ import lzma
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ _READ_BY_DUCKDB = {"none", "gzip", "zstd"}
 class Dialect:
     """How a CSV file is written. `readable` is what DuckDB reads: the file itself, or a copy of it in UTF-8.
 
-    The copy lives in `folder` and goes with this object.
+    The copy goes with this object.
     """
 
     readable: Path
@@ -39,7 +40,6 @@ class Dialect:
     compression: str
     header: bool
     quote: str = QUOTE
-    folder: tempfile.TemporaryDirectory[str] | None = None
 
 
 def find_dialect(
@@ -68,10 +68,11 @@ def find_dialect(
     header = columns is None
     if encoding == "utf-8" and compression in _READ_BY_DUCKDB:
         return Dialect(path, delimiter, encoding, compression, header), names
-    folder = tempfile.TemporaryDirectory(prefix="medveil-")
-    copy = Path(folder.name) / "utf8.csv"
-    _copy_as_utf8(path, compression, encoding, copy)
-    return Dialect(copy, delimiter, encoding, "none", header, folder=folder), names
+    folder = Path(tempfile.mkdtemp(prefix="medveil-"))
+    dialect = Dialect(folder / "utf8.csv", delimiter, encoding, "none", header)
+    weakref.finalize(dialect, shutil.rmtree, folder, ignore_errors=True)
+    _copy_as_utf8(path, compression, encoding, dialect.readable)
+    return dialect, names
 
 
 def explain(error: duckdb.Error) -> str:
@@ -168,9 +169,12 @@ def _find_delimiter(text: str) -> str:
 
 
 def _copy_as_utf8(path: Path, compression: str, encoding: str, copy: Path) -> None:
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
         with _open(path, compression) as stream, copy.open("w", encoding="utf-8", newline="") as out:
-            shutil.copyfileobj(io.TextIOWrapper(io.BufferedReader(stream), encoding=encoding, newline=""), out)  # type: ignore[type-var]
+            while block := stream.read(SAMPLE):
+                out.write(decoder.decode(block))
+            out.write(decoder.decode(b"", final=True))
     except UnicodeDecodeError:
         raise InputError(
             f"'{path.name}' is not encoded as {encoding} throughout.", "Save it in one encoding, best UTF-8."

@@ -68,9 +68,8 @@ class ParquetSource(Source):
 
     path: Path
 
-    def relation(self, connection: duckdb.DuckDBPyConnection) -> str:  # noqa: ARG002
-        columns = ", ".join(f"{quote_name(name)} AS c{i}" for i, name in enumerate(self.names))
-        return f"(SELECT {columns} FROM read_parquet({quote_text(str(self.path))}))"
+    def relation(self, connection: duckdb.DuckDBPyConnection) -> str:
+        return _typed(connection, f"read_parquet({quote_text(str(self.path))})", self.names)
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,21 @@ class ArrowSource(Source):
     table: pa.Table
 
     def relation(self, connection: duckdb.DuckDBPyConnection) -> str:
-        view = f"arrow_{id(self.table)}"
-        connection.register(view, self.table.rename_columns([f"c{i}" for i in range(len(self.names))]))
-        return view
+        view, plain = f"arrow_{id(self.table)}", [f"c{i}" for i in range(len(self.names))]
+        connection.register(view, self.table.rename_columns(plain))
+        return _typed(connection, view, plain)
+
+
+def _typed(connection: duckdb.DuckDBPyConnection, relation: str, names: Collection[str]) -> str:
+    """Typed columns as c0, c1, ...; what is not a number in a column of floats is missing."""
+    described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    floats = {name for name, kind, *_ in described if kind in {"FLOAT", "DOUBLE"}}
+
+    def value(name: str) -> str:
+        column = quote_name(name)
+        return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END" if name in floats else column
+
+    return f"(SELECT {', '.join(f'{value(name)} AS c{i}' for i, name in enumerate(names))} FROM {relation})"
 
 
 def quote_text(text: str) -> str:
@@ -117,7 +128,7 @@ def open_source(
     if isinstance(data, (str, Path)):
         return _open_path(Path(data), delimiter, encoding, columns, markers)
     table = to_arrow(data)
-    return ArrowSource(check_names(table.column_names, "The frame"), markers | {"nan", "NaN"}, table)
+    return ArrowSource(check_names(table.column_names, "The frame"), markers, table)
 
 
 def _open_path(
@@ -142,7 +153,7 @@ def _open_parquet(path: Path, missing: frozenset[str]) -> Source:
         rows = duckdb.execute("SELECT name FROM parquet_schema(?) WHERE num_children IS NULL", [str(path)]).fetchall()
     except duckdb.Error as error:
         raise InputError(f"'{path.name}' cannot be read as Parquet.", explain(error)) from None
-    return ParquetSource(check_names([row[0] for row in rows], f"'{path.name}'"), missing | {"nan", "NaN"}, path)
+    return ParquetSource(check_names([row[0] for row in rows], f"'{path.name}'"), missing, path)
 
 
 def to_arrow(frame: Any) -> pa.Table:
