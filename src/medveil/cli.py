@@ -79,7 +79,7 @@ def audit(
 
     report = audit_release(directory, open_source(source) if source else None)
     _print(report, as_json, lambda: terminal.show_audit(report))
-    if report.failed:
+    if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
 
 

@@ -70,14 +70,24 @@ def show_release(release: Release) -> None:
 
 
 def show_audit(report: AuditReport) -> None:
-    for problem in report.file_problems:
+    for problem in report.problems:
         console.print(f"[red]{problem}[/red]")
     claims = [
-        {**claim, "achieved": finding.achieved, "holds": finding.holds, "note": finding.note}
-        for claim, finding in zip(report.claims, report.findings, strict=True)
+        {
+            **f.claim,
+            "achieved": f.finding.achieved,
+            "holds": True if f.proved else f.finding.holds,
+            "note": f.finding.note,
+        }
+        for f in report.findings
     ]
     console.print(_claims(claims))
-    console.print("[green]Every claim holds.[/green]" if report.ok else report.verdict())
+    if report.ok:
+        console.print("[green]Every claim holds.[/green]")
+    elif report.refuted:
+        console.print("[red]This release does not keep what it claims.[/red]")
+    else:
+        console.print("[yellow]What could be checked holds; the rest needs --source.[/yellow]")
 
 
 def show_reproduction(reproduction: Reproduction, sections: Sequence[Section]) -> None:

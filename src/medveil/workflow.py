@@ -24,9 +24,9 @@ from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
 from medveil.preparation import prepare
-from medveil.release.audit import audit
+from medveil.release.audit import ClaimFinding, audit
 from medveil.release.directory import staged
-from medveil.release.draft import Basis, Draft
+from medveil.release.draft import Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.release import Release
 from medveil.table.source import Source, open_source
@@ -108,7 +108,7 @@ def _make(policy: Policy, folder: Path, data: Any, target: Path, run: Run, limit
         run.step("Writing")
         manifest = _write(policy, draft, problem, target)
         run.step("Proving the claims again")
-        manifest = _prove(target, source, manifest)
+        manifest = _prove(target, source, manifest, folder)
         _write_internal(policy, draft, target, time.perf_counter() - started)
     return manifest
 
@@ -133,23 +133,24 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
     return replace(manifest, rows={"published": draft.published.rows, **manifest.rows}, files=files)
 
 
-def _prove(target: Path, source: Source, manifest: Manifest) -> Manifest:
+def _prove(target: Path, source: Source, manifest: Manifest, folder: Path) -> Manifest:
     """The manifest with what the auditor found in the place of what the method promised; refused where one fails."""
     manifest.write(target)
-    report = audit(target, source)
+    report = audit(target, source, base=folder)
     if not report.ok:
+        faults = [*report.problems, *(f"{f.claim['summary']}: {_fault(f)}" for f in report.findings if not f.proved)]
         raise VerificationError(
-            "The release was not published, because what was written does not keep its claims: "
-            + "; ".join(report.problems()),
-            "This is a fault of the method: please report it.",
+            f"The release was not published: what was written does not keep what it claims ({'; '.join(faults)}).",
+            "This is a fault of medveil: please report it.",
         )
-    claims = [
-        {**claim, "achieved": finding.achieved, "holds": True if claim["basis"] == Basis.PROOF else finding.holds}
-        for claim, finding in zip(manifest.claims, report.findings, strict=True)
-    ]
+    claims = [{**f.claim, "achieved": f.finding.achieved, "holds": True} for f in report.findings]
     proved = replace(manifest, claims=claims)
     proved.write(target)
     return proved
+
+
+def _fault(found: ClaimFinding) -> str:
+    return found.finding.note or f"required {dict(found.claim['required'])}, reached {found.finding.achieved}"
 
 
 def _write_internal(policy: Policy, draft: Draft, target: Path, seconds: float) -> None:
