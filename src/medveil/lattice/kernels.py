@@ -1,0 +1,185 @@
+"""Compiled loops over cells: keys by look-ups, counting by direct index, ranking by hash.
+
+Every kernel has one signature, is cached on disk and releases the interpreter, so that two threads check two nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Keys = NDArray[np.int64]
+
+SMALL_COUNTER = 255
+"""A counter of one byte tells class sizes apart up to here."""
+
+
+@njit(
+    "void(int32[:, ::1], int32[::1], int64[::1], uint8[::1], int64, uint8[::1], int32[::1])",
+    cache=True,
+    nogil=True,
+)
+def count_direct(
+    packs: Codes,
+    lookup: Codes,
+    starts: NDArray[np.int64],
+    weights: NDArray[np.uint8],
+    enough: int,
+    counters: NDArray[np.uint8],
+    keys: Codes,
+) -> None:
+    """Build each cell's key, keep it, and count its records; a counter stops at `enough`."""
+    number_of_packs, cells = packs.shape
+    for i in range(cells):
+        key = lookup[packs[0, i]]
+        for p in range(1, number_of_packs):
+            key += lookup[starts[p] + packs[p, i]]
+        keys[i] = key
+        counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
+
+
+@njit("void(int32[::1], uint8[::1], int64, uint8[::1])", cache=True, nogil=True)
+def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: NDArray[np.uint8]) -> None:
+    """Count the records of each key; a counter stops at `enough`."""
+    for i in range(len(keys)):
+        key = keys[i]
+        counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
+
+
+@njit("int64(int64[::1], uint8[::1], int64, uint8[::1], int64)", cache=True, nogil=True)
+def count_sketch(keys: Keys, weights: NDArray[np.uint8], enough: int, counters: NDArray[np.uint8], bits: int) -> int:
+    """The records in too small classes where classes may have been merged by chance: never more than there are.
+
+    Merging classes only makes them larger, so this is a lower bound for the records in classes smaller than `enough`.
+    """
+    shift = np.uint64(64 - bits)
+    for i in range(len(keys)):
+        bucket = (np.uint64(keys[i]) * np.uint64(0x9E3779B97F4A7C15)) >> shift
+        counters[bucket] = min(np.int64(counters[bucket]) + np.int64(weights[i]), enough)
+    small = 0
+    for counter in counters:
+        if counter < enough:
+            small += counter
+    return small
+
+
+@njit("int64(uint8[::1], int64)", cache=True, nogil=True)
+def sum_small(counters: NDArray[np.uint8], enough: int) -> int:
+    """The records in classes smaller than `enough`."""
+    small = 0
+    for counter in counters:
+        if counter < enough:
+            small += counter
+    return small
+
+
+@njit("void(int32[:, ::1], int64[::1], int32[::1], uint8[::1], int64, uint8[::1], int64[::1])", cache=True, nogil=True)
+def hidden_by_code(
+    packs: Codes,
+    starts: NDArray[np.int64],
+    keys: Codes,
+    weights: NDArray[np.uint8],
+    enough: int,
+    counters: NDArray[np.uint8],
+    hidden: NDArray[np.int64],
+) -> None:
+    """For each code of each pack, the records that lie in classes smaller than `enough`."""
+    number_of_packs, cells = packs.shape
+    for i in range(cells):
+        if counters[keys[i]] < enough:
+            for p in range(number_of_packs):
+                hidden[starts[p] + packs[p, i]] += weights[i]
+
+
+@njit("void(int64[::1], int32[::1], int32[::1], int64)", cache=True, nogil=True)
+def append_digit(keys: Keys, codes: Codes, lookup: Codes, radix: int) -> None:
+    """Append one digit, the looked-up code of each cell, to its mixed-radix key."""
+    for i in range(len(keys)):
+        keys[i] = keys[i] * radix + lookup[codes[i]]
+
+
+@njit("int64(int64[::1], int64, int32[::1], int64[::1])", cache=True, nogil=True)
+def rank_direct(keys: Keys, key_space: int, ranks: Codes, first: NDArray[np.int64]) -> int:
+    """Dense ranks of keys below `key_space`, in the order of first appearance, which goes to `first`."""
+    seen = np.full(key_space, -1, dtype=np.int32)
+    number = 0
+    for i in range(len(keys)):
+        rank = seen[keys[i]]
+        if rank < 0:
+            rank = np.int32(number)
+            seen[keys[i]] = rank
+            first[number] = i
+            number += 1
+        ranks[i] = rank
+    return number
+
+
+@njit("int64(int64[::1], int64, int32[::1], int64[::1])", cache=True, nogil=True)
+def rank_hashed(keys: Keys, bits: int, ranks: Codes, first: NDArray[np.int64]) -> int:
+    """Dense ranks of any keys, in the order of first appearance; a table of 2^bits slots, more than there are keys."""
+    slots = np.full(1 << bits, -1, dtype=np.int32)
+    mask = np.int64((1 << bits) - 1)
+    shift = np.uint64(64 - bits)
+    number = 0
+    for i in range(len(keys)):
+        key = keys[i]
+        slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+        rank = slots[slot]
+        while rank >= 0 and keys[first[rank]] != key:
+            slot = (slot + 1) & mask
+            rank = slots[slot]
+        if rank < 0:
+            rank = np.int32(number)
+            slots[slot] = rank
+            first[number] = i
+            number += 1
+        ranks[i] = rank
+    return number
+
+
+@njit("void(int32[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+def add_counts(classes: Codes, counts: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+    """Add each cell's count to its class."""
+    for i in range(len(classes)):
+        sums[classes[i]] += counts[i]
+
+
+@njit("void(int32[::1], int32[::1], int64[::1], int64[:, ::1])", cache=True, nogil=True)
+def cross_count(first: Codes, second: Codes, counts: NDArray[np.int64], table: NDArray[np.int64]) -> None:
+    """Add each cell's count to the cross table of two of its codes."""
+    for i in range(len(counts)):
+        table[first[i], second[i]] += counts[i]
+
+
+@njit("void(int64[:, ::1], int32[:, ::1], int32[:, ::1], int64, int64[:, ::1])", cache=True, nogil=True)
+def small_in_cross(
+    table: NDArray[np.int64], first_groups: Codes, second_groups: Codes, enough: int, small: NDArray[np.int64]
+) -> None:
+    """For each pair of levels, the records in classes of a cross table that are smaller than `enough`.
+
+    `first_groups[l, code]` is the group of a code at the l-th level of the first attribute, likewise the second.
+    """
+    rows, columns = table.shape
+    merged = np.empty((rows, columns), dtype=np.int64)
+    sums = np.empty((rows, columns), dtype=np.int64)
+    for i in range(len(first_groups)):
+        merged[:, :] = 0
+        height = 0
+        for row in range(rows):
+            group = first_groups[i, row]
+            height = max(height, group + 1)
+            for column in range(columns):
+                merged[group, column] += table[row, column]
+        for j in range(len(second_groups)):
+            sums[:height, :] = 0
+            for group in range(height):
+                for column in range(columns):
+                    sums[group, second_groups[j, column]] += merged[group, column]
+            total = 0
+            for group in range(height):
+                for column in range(columns):
+                    if sums[group, column] < enough:
+                        total += sums[group, column]
+            small[i, j] = total

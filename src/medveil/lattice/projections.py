@@ -1,0 +1,91 @@
+"""What pairs of quasi-identifiers already rule out, before any node is checked.
+
+A node's classes lie within its classes on any two of its quasi-identifiers alone. Records in too small classes there
+are in too small classes of the node too, so they must be suppressed whatever the other levels are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from concurrent.futures import Executor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.lattice import kernels
+from medveil.lattice.evaluate import Evaluator
+from medveil.lattice.tables import parents
+from medveil.privacy.k_anonymity import KAnonymity
+
+CROSS_LIMIT = 1 << 20
+"""The most entries of a cross table."""
+
+
+class Pairs:
+    """For each pair of quasi-identifiers and each pair of their levels, records that are suppressed for certain.
+
+    `small[a, b][i, j]` is for level `space.bottom[a] + i` of a and `space.bottom[b] + j` of b.
+    """
+
+    def __init__(self, evaluator: Evaluator, executor: Executor) -> None:
+        self.space = evaluator.space
+        jobs = [(pair, executor.submit(_small, evaluator, *pair, enough)) for pair, enough in _pairs(evaluator)]
+        self.small: dict[tuple[int, int], NDArray[np.int64]] = {pair: job.result() for pair, job in jobs}
+
+    def certain(self) -> NDArray[np.int64]:
+        """For every node of the space, by id, the records that some pair suppresses for certain."""
+        most = np.zeros(self.space.shape, dtype=np.int64)
+        for (first, second), small in self.small.items():
+            shape = [1] * len(self.space)
+            shape[first], shape[second] = small.shape
+            np.maximum(most, small.reshape(shape), out=most)
+        return most.ravel()
+
+    def certain_at(self, levels: tuple[int, ...]) -> int:
+        """The same for one node."""
+        bottom = self.space.bottom
+        return max(
+            (int(small[levels[a] - bottom[a], levels[b] - bottom[b]]) for (a, b), small in self.small.items()),
+            default=0,
+        )
+
+
+def _pairs(evaluator: Evaluator) -> Iterator[tuple[tuple[int, int], int]]:
+    """Pairs within some k-anonymity's shield, each with the largest k that applies."""
+    shields = [(set(r.shield), r.model.k) for r in evaluator.requirements if isinstance(r.model, KAnonymity)]
+    for pair in itertools.combinations(range(len(evaluator.space)), 2):
+        enough = max((k for shield, k in shields if shield.issuperset(pair)), default=1)
+        if enough > 1:
+            yield pair, enough
+
+
+def _small(evaluator: Evaluator, first: int, second: int, enough: int) -> NDArray[np.int64]:
+    space, table = evaluator.space, evaluator.table
+    low = [space.bottom[first], space.bottom[second]]
+    number = [_groups(evaluator, first, low[0]), _groups(evaluator, second, low[1])]
+    while number[0] * number[1] > CROSS_LIMIT:
+        # A coarser pair rules out less, but what it rules out stays so for finer levels.
+        wider = 0 if number[0] >= number[1] else 1
+        position = (first, second)[wider]
+        if low[wider] == space.top[position]:
+            return np.zeros((space.shape[first], space.shape[second]), dtype=np.int64)
+        low[wider] += 1
+        number[wider] = _groups(evaluator, position, low[wider])
+    codes = []
+    groups = []
+    for position, level in zip((first, second), low, strict=True):
+        hierarchy = space.hierarchies[position]
+        column = table.codes[position]
+        codes.append(column if level == 0 else hierarchy.levels[level].groups[column])
+        groups.append(np.stack([parents(hierarchy, level, high) for high in range(level, space.top[position] + 1)]))
+    cross = np.zeros(number, dtype=np.int64)
+    kernels.cross_count(codes[0], codes[1], table.counts, cross)
+    found = np.zeros((len(groups[0]), len(groups[1])), dtype=np.int64)
+    kernels.small_in_cross(cross, groups[0], groups[1], enough, found)
+    missing = ((low[0] - space.bottom[first], 0), (low[1] - space.bottom[second], 0))
+    return np.pad(found, missing, mode="edge")
+
+
+def _groups(evaluator: Evaluator, position: int, level: int) -> int:
+    return len(evaluator.space.hierarchies[position].levels[level].labels)

@@ -1,0 +1,109 @@
+"""The optimal full-domain generalization: the node of least loss among those that satisfy every requirement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from medveil.errors import PolicyError, UnreachableError
+from medveil.lattice.evaluate import Evaluator
+from medveil.lattice.frontier import search_frontier
+from medveil.lattice.incumbent import Incumbent, Progress, Watch
+from medveil.lattice.loss import Loss
+from medveil.lattice.space import Levels, Space
+from medveil.privacy.count import count_classes
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best node: its levels, its loss, the records suppressed there and what it took to find it.
+
+    `proved`: that no node is better; `bound`: that no node has less loss than this. Of equally good nodes the one with
+    the fewest suppressed records is taken, then the one with the lexicographically smallest levels.
+    """
+
+    levels: Levels
+    loss: float
+    suppressed: int
+    checks: int
+    nodes: int
+    proved: bool
+    bound: float
+
+
+def allowed_records(limit: float, records: int) -> int:
+    """How many records a limit from 0 to 1 lets go.
+
+    >>> allowed_records(0.02, 30162), allowed_records(0.29, 100), allowed_records(1, 7)
+    (603, 29, 7)
+    """
+    if not 0.0 <= limit <= 1.0:
+        raise PolicyError("The suppression limit is a share of the records.", "Give a number from 0 to 1.")
+    return min(math.floor(limit * records * (1.0 + 1e-12) + 1e-9), records)
+
+
+def search(
+    evaluator: Evaluator,
+    space: Space,
+    loss: Loss,
+    suppression_limit: float,
+    *,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Found:
+    """The node of least loss at which no more than the limit must be suppressed; UnreachableError if there is none.
+
+    Proved optimal unless the time limit (in seconds) ended the search; then the best found, with a proved bound.
+    """
+    if loss.counts_classes and not evaluator.counts_classes:
+        raise ValueError("This loss counts classes: make the evaluator with counts_classes=True.")
+    allowed = allowed_records(suppression_limit, evaluator.records)
+    incumbent = Incumbent(loss)
+    watch = Watch(time_limit, progress, cancelled)
+    bound = search_frontier(evaluator, space, loss, allowed, incumbent, watch)
+    if incumbent.rank is None:
+        raise _unreachable(evaluator, space, allowed, incumbent)
+    value, suppressed, levels = incumbent.rank
+    return Found(
+        levels=levels,
+        loss=value,
+        suppressed=suppressed,
+        checks=incumbent.checks,
+        nodes=space.size,
+        proved=bound is None,
+        bound=value if bound is None else min(bound, value),
+    )
+
+
+def _unreachable(evaluator: Evaluator, space: Space, allowed: int, incumbent: Incumbent) -> UnreachableError:
+    """How close one can get: the least suppression that would do, or what the most general node reaches."""
+    names = ", ".join(sorted({requirement.model.name for requirement in evaluator.requirements}))
+    records = evaluator.records
+    problem = (
+        f"No generalization within the levels allowed meets {names} with at most {allowed} of {records} records "
+        "suppressed."
+    )
+    top = evaluator.evaluate(space.top, records)
+    candidates = [top.suppressed] if top.feasible else []
+    if incumbent.least_suppressed is not None and incumbent.least_suppressed < records:
+        candidates.append(incumbent.least_suppressed)
+    if candidates:
+        least = min(candidates)
+        share = math.ceil(least / records * 1e6) / 1e6
+        return UnreachableError(
+            problem, f"The least found to do is {least} records: raise 'suppression' to {share:g}, or ask for less."
+        )
+    reached = []
+    for requirement in evaluator.requirements:
+        class_of_cell, number = evaluator.classes_at(space.top, requirement.shield)
+        achieved = requirement.model.achieved(
+            count_classes(evaluator.cells, class_of_cell, number), evaluator.reference
+        )
+        reached.append(f"{requirement.model.name} ({', '.join(f'{k} = {v:g}' for k, v in achieved.items())})")
+    return UnreachableError(
+        problem,
+        f"Generalized as far as the levels allow, and with nothing suppressed, the table reaches {'; '.join(reached)}: "
+        "ask for no more than that, or allow higher levels.",
+    )

@@ -1,0 +1,176 @@
+"""Cells at some node, ready for checks: codes packed into few columns, records as counts.
+
+A table at levels w serves every node above w. The codes of several quasi-identifiers are packed into one column as long
+as the look-up table of the pack stays small; a check then needs one look-up a pack instead of one a quasi-identifier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.lattice import kernels
+from medveil.lattice.space import Levels
+
+PACK_SIZE = 1 << 14
+"""The largest look-up table of a pack of several quasi-identifiers: it stays in the cache of one core."""
+
+KEY_LIMIT = 1 << 62
+"""Keys are folded, that is ranked densely, before they would pass this."""
+
+
+def rank(keys: NDArray[np.int64], key_space: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The dense rank of each key by first appearance, and the position where each rank appears first."""
+    ranks = np.empty(len(keys), dtype=np.int32)
+    first = np.empty(len(keys), dtype=np.int64)
+    if key_space <= max(4 * len(keys), 1 << 16):
+        number = kernels.rank_direct(keys, key_space, ranks, first)
+    else:
+        number = kernels.rank_hashed(keys, max(len(keys).bit_length() + 1, 4), ranks, first)
+    return ranks, first[:number].copy()
+
+
+def fold(
+    columns: Sequence[NDArray[np.int32]], lookups: Sequence[NDArray[np.int32]], radices: Sequence[int], cells: int
+) -> tuple[NDArray[np.int64], int]:
+    """One key for each cell from any number of digits, and the size of the key space.
+
+    Before a key would need more than 62 bits the keys so far are replaced by their dense ranks, of which there are no
+    more than cells: the key space starts again at that number.
+    """
+    keys = np.zeros(cells, dtype=np.int64)
+    key_space = 1
+    for column, lookup, radix in zip(columns, lookups, radices, strict=True):
+        if key_space * radix > KEY_LIMIT:
+            ranks, first = rank(keys, key_space)
+            keys, key_space = ranks.astype(np.int64), len(first)
+        kernels.append_digit(keys, column, lookup, radix)
+        key_space *= radix
+    return keys, key_space
+
+
+def parents(hierarchy: Hierarchy, low: int, high: int) -> NDArray[np.int32]:
+    """For each group of level `low`, its group at level `high`."""
+    lower = hierarchy.levels[low]
+    found = np.zeros(len(lower.labels), dtype=np.int32)
+    found[lower.groups] = hierarchy.levels[high].groups
+    return found
+
+
+def pack_positions(sizes: Sequence[int], limit: int) -> tuple[tuple[int, ...], ...]:
+    """Quasi-identifiers to be packed together: first fit by falling size, no pack of several above the limit."""
+    packs: list[list[int]] = []
+    filled: list[int] = []
+    for position in sorted(range(len(sizes)), key=lambda p: (-sizes[p], p)):
+        for number, pack in enumerate(packs):
+            if filled[number] * sizes[position] <= limit:
+                pack.append(position)
+                filled[number] *= sizes[position]
+                break
+        else:
+            packs.append([position])
+            filled.append(sizes[position])
+    return tuple(tuple(sorted(pack)) for pack in packs)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """How a table's packs become keys of one node: look-up tables, radices and the size of the key space."""
+
+    tables: tuple[NDArray[np.int32], ...]
+    radices: tuple[int, ...]
+    key_space: int
+
+
+class PackedTable:
+    """Cells without sensitive values at `levels`: `codes[j, i]` is cell i's group there, `counts[i]` its records."""
+
+    def __init__(
+        self, hierarchies: Sequence[Hierarchy], levels: Levels, codes: NDArray[np.int32], counts: NDArray[np.int64]
+    ) -> None:
+        self.hierarchies = tuple(hierarchies)
+        self.levels = levels
+        self.codes = codes
+        self.counts = counts
+        self.sizes = tuple(len(h.levels[level].labels) for h, level in zip(hierarchies, levels, strict=True))
+        limit = min(PACK_SIZE, max(256, len(counts) // 8))
+        self.positions = pack_positions(self.sizes, limit)
+        self.packs = np.empty((len(self.positions), len(counts)), dtype=np.int32)
+        for number, pack in enumerate(self.positions):
+            column = codes[pack[0]].astype(np.int32)
+            for position in pack[1:]:
+                column *= np.int32(self.sizes[position])
+                column += codes[position]
+            self.packs[number] = column
+        self.pack_sizes = tuple(math.prod(self.sizes[position] for position in pack) for pack in self.positions)
+        self.starts = np.concatenate(([0], np.cumsum(self.pack_sizes))).astype(np.int64)
+        self._weights: tuple[int, NDArray[np.uint8]] | None = None
+        self._parents: dict[tuple[int, int], tuple[NDArray[np.int32], int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def serves(self, levels: Sequence[int]) -> bool:
+        """Whether a node can be checked from this table."""
+        return all(low <= level for low, level in zip(self.levels, levels, strict=True))
+
+    def parents(self, position: int, level: int) -> tuple[NDArray[np.int32], int]:
+        """Each group's group at a higher level, and how many groups that level has."""
+        found = self._parents.get((position, level))
+        if found is None:
+            hierarchy = self.hierarchies[position]
+            found = (parents(hierarchy, self.levels[position], level), len(hierarchy.levels[level].labels))
+            self._parents[position, level] = found
+        return found
+
+    def lookup(self, levels: Sequence[int]) -> Lookup:
+        """The look-up tables of a node: for each pack, from pack code to the digit of its generalized values."""
+        tables, radices = [], []
+        for pack in self.positions:
+            table, radix = np.zeros(1, dtype=np.int32), 1
+            for position in pack:
+                groups, number = self.parents(position, levels[position])
+                table = (table[:, None] * np.int32(number) + groups).ravel()
+                radix *= number
+            tables.append(table)
+            radices.append(radix)
+        return Lookup(tuple(tables), tuple(radices), math.prod(radices))
+
+    def keys(self, levels: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+        """The key of each cell at a node, folded where it would be too long, and the size of the key space."""
+        lookup = self.lookup(levels)
+        return fold(list(self.packs), lookup.tables, lookup.radices, len(self))
+
+    def spread(self, hidden: NDArray[np.int64], levels: Sequence[int]) -> tuple[NDArray[np.int64], ...]:
+        """From counts by pack code to counts by group of each quasi-identifier at a node."""
+        found: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(self.sizes)
+        for number, pack in enumerate(self.positions):
+            block = hidden[self.starts[number] : self.starts[number + 1]]
+            block = block.reshape([self.sizes[position] for position in pack])
+            for axis, position in enumerate(pack):
+                by_group = block.sum(axis=tuple(other for other in range(len(pack)) if other != axis))
+                groups, groups_above = self.parents(position, levels[position])
+                found[position] = np.bincount(groups, by_group, minlength=groups_above).astype(np.int64)
+        return tuple(found)
+
+    def aggregate(self, levels: Levels) -> PackedTable:
+        """The table at a higher node."""
+        keys, key_space = self.keys(levels)
+        ranks, first = rank(keys, key_space)
+        counts = np.zeros(len(first), dtype=np.int64)
+        kernels.add_counts(ranks, self.counts, counts)
+        codes = np.stack(
+            [self.parents(position, level)[0][self.codes[position, first]] for position, level in enumerate(levels)]
+        )
+        return PackedTable(self.hierarchies, levels, codes, counts)
+
+    def weights(self, enough: int) -> NDArray[np.uint8]:
+        """The records of each cell in one byte: more than `enough` is enough."""
+        if self._weights is None or self._weights[0] != enough:
+            self._weights = (enough, np.minimum(self.counts, enough).astype(np.uint8))
+        return self._weights[1]
