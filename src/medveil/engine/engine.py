@@ -79,9 +79,7 @@ class Engine:
         shutil.rmtree(self._spill, ignore_errors=True)
 
     def _one(self, query: str) -> Any:
-        row = self.connection.execute(query).fetchone()
-        assert row is not None
-        return row[0]
+        return self.connection.execute(query).fetchall()[0][0]
 
     def column(self, name: str) -> str:
         """The internal name of a loaded column."""

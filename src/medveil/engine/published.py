@@ -27,9 +27,7 @@ class Published:
 
     @cached_property
     def rows(self) -> int:
-        row = self.connection.execute(f"SELECT count(*) FROM ({self.query})").fetchone()
-        assert row is not None
-        return int(row[0])
+        return int(self.connection.execute(f"SELECT count(*) FROM ({self.query})").fetchall()[0][0])
 
     def _sorted(self) -> str:
         columns = ", ".join(f"p{j} AS {quote_name(name)}" for j, name in enumerate(self.names))

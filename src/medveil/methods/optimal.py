@@ -52,7 +52,10 @@ class Optimal(Method):
             counts_classes=self.loss != "lm",
         )
         weights = [problem.weight(name) for name in problem.cells.quasi]
-        loss = make_loss(self.loss, space, evaluator.columns, weights)
+        chosen: str | dict[str, float] = (
+            {str(name): share for name, share in self.loss.items()} if isinstance(self.loss, dict) else self.loss
+        )
+        loss = make_loss(chosen, space, evaluator.columns, weights)
         found = search(
             evaluator,
             space,
