@@ -72,8 +72,9 @@ def _split(text: str, delimiter: str, path: Path, column: str) -> Rows:
 class File(HierarchySpec):
     """A file with one line for each leaf of the domain, from the leaf to the root.
 
-    A leaf that comes twice with the same groups counts once. An empty leaf stands for the missing value. Leaves of a
-    number column are compared as numbers, so `05` in the file is `5`. The root keeps the file's label for it.
+    A leaf may come twice with the same groups; coverage is counted in lines, as other tools do. An empty leaf stands
+    for the missing value. Leaves of a number column are compared as numbers, so `05` in the file is `5`. The root
+    keeps the file's label for it.
     """
 
     name: ClassVar[str] = "file"

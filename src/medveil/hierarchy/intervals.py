@@ -108,10 +108,10 @@ class Intervals(HierarchySpec):
         drafts, root = [], ROOT
         for number, spans in enumerate(levels):
             top, bottom = self._codes(number, spans, cuts if open_ended else None)
-            draft = draft_of(line, points, spans, (top, bottom), step, places)
-            single = draft.groups_of_ends[0] == draft.groups_of_ends[1]
-            if single and number == len(levels) - 1:
-                root = ROOT if open_ended or codes else draft.level.labels[0]
+            draft = draft_of(line, points, spans, (top, bottom), step, places, open_ended=open_ended)
+            # A declared domain decides by itself whether its last level is the root; the data must not.
+            if self.domain and draft.single and number == len(levels) - 1:
+                root = draft.level.labels[0]
             else:
                 drafts.append(draft.level)
         size = max((line.end - line.low) / step, 1.0)

@@ -19,10 +19,10 @@ Cuts = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class SpanDraft:
-    """A level, and the groups that the two ends of the domain lie in."""
+    """A level, and whether it is a single group from one end of the domain to the other."""
 
     level: Draft
-    groups_of_ends: tuple[int, int]
+    single: bool
 
 
 def cut_spans(line: Line, points: Floats, cuts: Sequence[float]) -> Spans:
@@ -92,19 +92,21 @@ def data_ends(
 def quantile_cuts(numbers: Floats, counts: NDArray[np.int64] | None, groups: Sequence[int]) -> list[list[float]]:
     """For each level the cuts between groups of about as many records; fewer where many share one value.
 
-    The i-th of n - 1 cuts lies before the first value with at least i/n of the records below it, at the roundest number
-    that separates it from the value before. A level's cuts are every so many of the first level's.
+    The i-th of n - 1 cuts lies between the two values that divide the records most nearly at i/n, at the roundest
+    number between them. A level's cuts are every so many of the first level's.
     """
     there = ~np.isnan(numbers)
     values = numbers[there]
     weights = np.ones(len(values)) if counts is None else counts[there].astype(np.float64)
     before = np.cumsum(weights) - weights
     most = groups[0]
-    positions = np.searchsorted(before, np.arange(1, most) * (weights.sum() / most))
-    cuts = [
-        roundest_between(float(values[at - 1]), float(values[at])) if 0 < at < len(values) else None for at in positions
-    ]
-    return [sorted({cut for cut in cuts[most // few - 1 :: most // few] if cut is not None}) for few in groups]
+    if len(values) < 2:
+        return [[] for _ in groups]
+    wanted = np.arange(1, most) * (weights.sum() / most)
+    after = np.clip(np.searchsorted(before, wanted), 1, len(values) - 1)
+    nearer = (after > 1) & (wanted - before[after - 1] < before[after] - wanted)
+    cuts = [roundest_between(float(values[at - 1]), float(values[at])) for at in after - nearer]
+    return [sorted(set(cuts[most // few - 1 :: most // few])) for few in groups]
 
 
 def draft_of(
@@ -114,8 +116,13 @@ def draft_of(
     codes: tuple[float | None, float | None],
     step: float,
     places: int,
+    *,
+    open_ended: bool,
 ) -> SpanDraft:
-    """One level with its top and bottom groups. `points` are the known values, then the domain's ends, then codes."""
+    """One level with its top and bottom groups. `points` are the known values, then the domain's ends, then codes.
+
+    `open_ended`: the domain's ends are the data's own and must not stand in a label.
+    """
     top, bottom = codes
     starts, stops = np.maximum(spans[0], line.low), np.minimum(spans[1], line.end)
     if bottom is not None:
@@ -132,8 +139,10 @@ def draft_of(
     groups = np.full(len(line.known), -1, dtype=np.int64)
     groups[line.known] = inverse[: len(line.points)]
 
+    open_ended = open_ended or top is not None or bottom is not None
+
     def text(low: float, high: float) -> str:
-        if (top is not None or bottom is not None) and low <= line.low and high >= line.end:
+        if open_ended and low <= line.low and high >= line.end:
             return ROOT
         if top is not None and low >= top:
             return f"{number_text(top, places, whole=line.whole)}+"
@@ -146,5 +155,5 @@ def draft_of(
 
     labels = [text(low, high) for low, high in zip(begin.tolist(), end.tolist(), strict=True)]
     covered = np.maximum((end - begin) / step, 1.0)
-    low_group, high_group = inverse[len(line.points) : len(line.points) + 2].tolist()
-    return SpanDraft(Draft(groups, labels, covered), (low_group, high_group))
+    first_end, last_end = inverse[len(line.points) : len(line.points) + 2].tolist()
+    return SpanDraft(Draft(groups, labels, covered), single=first_end == last_end)

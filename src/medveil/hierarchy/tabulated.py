@@ -19,7 +19,8 @@ from medveil.table.schema import Kind
 class Tabulated:
     """`leaves`, and in `columns` the label of each leaf at each level from 1 up to the one below the root.
 
-    An empty leaf stands for the missing value. `lines` are the leaves' places in their file, for messages.
+    An empty leaf stands for the missing value. A leaf written twice counts as two leaves of the domain. `lines` are
+    the leaves' places in their file, for messages.
     """
 
     leaves: Sequence[str]
@@ -90,8 +91,7 @@ def bind_table(spec: HierarchySpec, table: Tabulated, domain: Domain, column: st
     rows = distinct_rows(table, canonical_leaves(table.leaves, domain.kind), column)
     chosen = np.fromiter((rows.get(value or "", -1) for value in domain.values), np.int64, len(domain))
     # The leaf of the missing value counts only where the domain has a missing value.
-    counted = [row for leaf, row in rows.items() if leaf or domain.has_missing]
-    each = np.array(counted, dtype=np.int64)
+    each = np.array([row for row, leaf in enumerate(table.leaves) if leaf or domain.has_missing], dtype=np.int64)
     known = chosen >= 0
     drafts = []
     for labels in table.columns:
