@@ -28,6 +28,9 @@ app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
+Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
+Missing = Annotated[list[str] | None, typer.Option(help="A text that stands for a missing value; may be repeated.")]
 Threads = Annotated[int | None, typer.Option(help="How many cores to use; all where left out.", min=1)]
 Memory = Annotated[str | None, typer.Option(help="How much memory the engine may use, such as 4GB.")]
 
@@ -81,6 +84,62 @@ def audit(
     _print(report, as_json, lambda: terminal.show_audit(report))
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
+
+
+@app.command()
+def inspect(
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    policy_out: Annotated[Path | None, typer.Option(help="Write a commented starter policy to this file.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what each column seems to be, and how many people it gives away."""
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.inspection import inspect as inspect_data  # noqa: PLC0415
+    from medveil.inspection import write_policy  # noqa: PLC0415
+
+    found = inspect_data(data, delimiter=delimiter, encoding=encoding, missing=missing or [])
+    _print(found.told(), as_json, lambda: terminal.show_inspection(found))
+    if policy_out is not None:
+        write_policy(found, data, policy_out)
+        typer.echo(f"A starter policy is in {policy_out}: read it, correct it, then run medveil anonymize.", err=True)
+
+
+@app.command()
+def hierarchy(
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    column: Annotated[str, typer.Argument(help="The column to generalize.")],
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    as_json: AsJson = False,
+) -> None:
+    """Propose a hierarchy for a column, and draw it."""
+    from medveil.hierarchy.draw import draw  # noqa: PLC0415
+    from medveil.inspection import propose_hierarchy  # noqa: PLC0415
+
+    specification, bound = propose_hierarchy(
+        data, column, delimiter=delimiter, encoding=encoding, missing=missing or []
+    )
+    described = {"type": specification.name, **specification.model_dump(mode="json", exclude_unset=True)}
+    _print(described, as_json, lambda: typer.echo(f"hierarchy: {json.dumps(described)}\n\n{draw(bound)}"))
+
+
+@app.command()
+def demo(
+    rows: Annotated[int, typer.Option(min=100, help="How many patients to generate.")] = 50_000,
+    out: Annotated[Path, typer.Option(help="The directory to make; it must not be there yet.")] = Path("demo"),
+    as_json: AsJson = False,
+) -> None:
+    """Generate patients, anonymize them and show what was achieved."""
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.demonstration import demonstrate  # noqa: PLC0415
+
+    with terminal.progress() as progress:
+        release = demonstrate(rows, out, progress)
+    _print(release.manifest, as_json, lambda: terminal.show_release(release))
 
 
 @app.command()

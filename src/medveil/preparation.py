@@ -21,6 +21,7 @@ from medveil.policy import AttributePolicy, Policy
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel, Requirement
 from medveil.privacy.sensitive import SensitiveModel
+from medveil.table.guess import guess
 from medveil.table.schema import Attribute, Kind, Role, Schema
 from medveil.table.source import Source
 
@@ -35,6 +36,7 @@ def prepare(
     models = _resolve(policy.privacy, schema)
     needed = schema.names(Role.SUBJECT, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
     with Engine(source, needed, limits) as engine:
+        _refuse_free_text(policy, engine)
         run.step("Counting distinct records")
         columns = (*schema.quasi, *schema.sensitive)
         raw = engine.cells(columns)
@@ -74,6 +76,17 @@ def _schema(policy: Policy, source: Source) -> Schema:
             for name, attribute in policy.attributes.items()
         )
     )
+
+
+def _refuse_free_text(policy: Policy, engine: Engine) -> None:
+    """Nobody knows what a free text tells: it is published only where the policy insists."""
+    for name, attribute in policy.attributes.items():
+        published = attribute.role in {Role.SENSITIVE, Role.PLAIN}
+        if published and not attribute.free_text and guess(engine.profile(name)).free_text:
+            raise PolicyError(
+                f"Column '{name}' looks like free text, which may name people.",
+                f"Give '{name}' the role identifier, or insist with 'free_text: true'.",
+            )
 
 
 def _kind(attribute: AttributePolicy) -> Kind | None:

@@ -12,7 +12,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
+from medveil.inspection import Inspection
 from medveil.release.audit import AuditReport
 from medveil.release.release import Release
 from medveil.reproduce.reproduction import Reproduction, Section
@@ -64,9 +66,26 @@ def show_release(release: Release) -> None:
     levels = Table("column", "role", "level", box=None, header_style="bold", pad_edge=False)
     for attribute in manifest.attributes:
         level = attribute["level"]
-        levels.add_row(attribute["name"], attribute["role"], "" if level is None else str(level))
+        levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level))
     console.print(levels)
     console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
+
+
+def show_inspection(found: Inspection) -> None:
+    table = Table("column", "type", "distinct", "missing", "role", "why", box=None, header_style="bold", pad_edge=False)
+    for column, suggested in zip(found.profiles, found.guesses, strict=True):
+        table.add_row(
+            Text(column.name),
+            suggested.kind.value,
+            f"{column.distinct:,}",
+            f"{column.missing / column.rows:.1%}",
+            suggested.role.value,
+            suggested.reason,
+        )
+    console.print(f"{found.rows:,} records")
+    console.print(table)
+    if found.quasi:
+        console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
 
 
 def show_audit(report: AuditReport) -> None:
@@ -108,7 +127,7 @@ def _claims(claims: Any) -> Table:
     for claim in claims:
         holds = {True: "[green]yes[/green]", False: "[red]NO[/red]", None: "not checked"}[claim["holds"]]
         table.add_row(
-            claim["summary"],
+            Text(claim["summary"]),
             _figures(claim["required"]),
             _figures(claim["achieved"]),
             holds,

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from medveil.engine.published import Published, register
 from medveil.errors import InputError
 from medveil.table.csv_dialect import explain
+from medveil.table.guess import SAMPLE, ColumnProfile
 from medveil.table.source import Source, quote_name, quote_text
 
 COUNT = "records"
@@ -84,6 +85,27 @@ class Engine:
     def column(self, name: str) -> str:
         """The internal name of a loaded column."""
         return f"d{self.columns.index(name)}"
+
+    def profile(self, name: str) -> ColumnProfile:
+        """What can be counted of one column, and a sample of its distinct values that does not depend on row order."""
+        column = self.column(name)
+        distinct, missing, longest, average, lowest, highest = self.connection.execute(
+            f"SELECT count(DISTINCT {column}), count(*) - count({column}), max(length({column})), "
+            f"avg(length({column})), min(TRY_CAST({column} AS DOUBLE)), max(TRY_CAST({column} AS DOUBLE)) FROM data"
+        ).fetchall()[0]
+        sample = self.connection.execute(
+            f"SELECT {column} FROM (SELECT DISTINCT {column} FROM data WHERE {column} IS NOT NULL) "
+            f"ORDER BY hash({column}), {column} LIMIT {SAMPLE}"
+        ).fetchall()
+        values = sorted(row[0] for row in sample)
+        return ColumnProfile(name, self.rows, distinct, missing, values, longest or 0, average or 0.0, lowest, highest)
+
+    def unique_share(self, columns: Sequence[str]) -> float:
+        """The share of records that no other record equals in these columns."""
+        if not columns:
+            return 0.0
+        grouped = f"SELECT count(*) AS n FROM data GROUP BY {', '.join(self.column(name) for name in columns)}"
+        return float(self._one(f"SELECT count(*) FROM ({grouped}) WHERE n = 1")) / self.rows
 
     def cells(self, columns: Sequence[str]) -> pa.Table:
         """The distinct tuples of these columns with their number of `records`: columns q0, q1, ... and `records`."""
