@@ -13,7 +13,6 @@ from medveil.datasets.diseases import BLOCKS, SEXES, STROKE, diseases
 from medveil.datasets.generate import draw, model
 from medveil.errors import InputError
 
-
 STROKE_BY_GROUP = (
     "select age // {width}, {answer} from records "
     f"where sex = '{{sex}}' and surgery = 'no' and disease = '{STROKE}' group by 1"
@@ -78,7 +77,8 @@ def test_disease_depends_on_age_and_sex(sample):
         disease: rest
         for disease, *rest in ask(
             sample,
-            "select disease, count(*), count(*) filter (sex = 'F'), avg(age), min(age), max(age) from records group by 1",
+            "select disease, count(*), count(*) filter (sex = 'F'), avg(age), min(age), max(age) "
+            "from records group by 1",
         )
     }
     births, women, _, youngest, oldest = facts["O80"]
