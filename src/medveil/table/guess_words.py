@@ -298,7 +298,7 @@ QUASI = (
         "insurance* insurer payer* payor krankenkasse kasse versicherung* assurance mutuelle seguro",
     ),
     Concept(
-        "care", Q, "", "a stay or visit, or a death",
+        "care", Q, "", "a stay, a visit, surgery or death",
         """
         admi* discharge* stay* los lengthofstay timeinhospital verweildauer aufenthalt* liegedauer duree* dureesejour
         estancia surgery operation emergency inpatient outpatient visit* encounter* entlass* aufnahme* death* dead
