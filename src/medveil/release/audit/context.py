@@ -1,21 +1,21 @@
-"""What an auditor sees: the written files, and the source where it is given. It trusts no method.
+"""What an auditor is told and what it answers. It trusts no method.
 
 This package shares no code with privacy, cells, lattice or methods: each check counts again, in SQL, from the files.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import duckdb
+if TYPE_CHECKING:
+    from medveil.release.audit.evidence import Evidence
 
-from medveil.release.manifest import INTERNAL, LINKS, Manifest
-from medveil.table.source import Source, quote_name
+ROUNDING = 1e-9
+"""What rounding may add to a figure; no check forgives more."""
 
 
 @dataclass(frozen=True)
@@ -29,40 +29,12 @@ class Finding:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """The written release as SQL.
+class CannotTell(Exception):  # noqa: N818 - it is an answer, not an error
+    """A claim cannot be checked here; the text says what is missing."""
 
-    `release` is a view of the published rows as text, columns under their own names, without the rows of `*` that
-    stand for suppressed records. `linked` (see `needs_links`) has a row for each kept source record: the published
-    quasi-identifiers under their own names, and the source's own text of every column c under `source c`.
-    """
 
-    connection: duckdb.DuckDBPyConnection
-    folder: Path
-    manifest: Manifest
-    source: Source | None
-
-    def names(self, *roles: str) -> tuple[str, ...]:
-        return tuple(a["name"] for a in self.manifest.attributes if a["role"] in roles)
-
-    @property
-    def quasi(self) -> tuple[str, ...]:
-        return self.names("quasi")
-
-    def shield(self, claim: Mapping[str, Any]) -> tuple[str, ...]:
-        """The columns on which a claim is made."""
-        return tuple(claim["on"]) if claim["on"] is not None else self.quasi
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        return self.connection.execute(query).fetchall()
-
-    def one(self, query: str) -> tuple[Any, ...]:
-        return self.rows(query)[0]
-
-    @cached_property
-    def has_links(self) -> bool:
-        return self.source is not None and (self.folder / INTERNAL / LINKS).is_file()
+class Refuted(Exception):  # noqa: N818 - it is an answer, not an error
+    """A claim fails whatever its figures are; the text says why."""
 
 
 class Check(ABC):
@@ -72,9 +44,58 @@ class Check(ABC):
 
     @abstractmethod
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
-        """Count again and compare with what the claim requires."""
+        """Count again and compare with what the claim requires; may raise CannotTell or Refuted."""
 
 
-def columns(names: Sequence[str], prefix: str = "") -> str:
-    """A list of quoted columns; a constant where there are none, so that everything is one class."""
-    return ", ".join(quote_name(prefix + name) for name in names) or "1"
+class Terms:
+    """What a claim requires and the parameters it names, read without trusting the manifest to be well made."""
+
+    def __init__(self, claim: Mapping[str, Any]) -> None:
+        required, parameters = claim["required"], claim["parameters"]
+        for key in required.keys() & parameters.keys():
+            if required[key] != parameters[key]:
+                raise Refuted(f"the claim's parameters contradict what it requires: '{key}'")
+        self._given = {**parameters, **required}
+
+    def number(self, key: str) -> float:
+        value = self._given.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise CannotTell(f"the claim gives no number '{key}'")
+        return value
+
+    def positive(self, key: str) -> float:
+        value = self.number(key)
+        if value < 1:
+            raise CannotTell(f"the claim's '{key}' is below 1")
+        return value
+
+    def word(self, key: str) -> str:
+        value = self.optional_word(key)
+        if value is None:
+            raise CannotTell(f"the claim gives no '{key}'")
+        return value
+
+    def optional_word(self, key: str) -> str | None:
+        value = self._given.get(key)
+        if value is not None and not isinstance(value, str):
+            raise CannotTell(f"the claim's '{key}' is not a text")
+        return value
+
+    def optional_words(self, key: str) -> tuple[str, ...] | None:
+        value = self._given.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
+            raise CannotTell(f"the claim's '{key}' is not a list of texts")
+        return tuple(value)
+
+
+def figure(value: float) -> float | None:
+    """A figure as it is reported: None where it is infinite, which JSON cannot say; rounding is cut off.
+
+    >>> figure(0.1 + 0.2), figure(5), figure(math.inf)
+    (0.3, 5, None)
+    """
+    if isinstance(value, int):
+        return value
+    return round(float(value), 12) if math.isfinite(value) else None

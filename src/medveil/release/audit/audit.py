@@ -1,0 +1,131 @@
+"""Prove every claim of a release again from what was written."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from medveil.registry import discover
+from medveil.release.audit import checks
+from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, Refuted
+from medveil.release.audit.evidence import Evidence
+from medveil.release.audit.files import check_shape, column_problems, file_problems, row_problems
+from medveil.release.audit.published import Unreadable, open_release
+from medveil.release.draft import Basis
+from medveil.release.manifest import Manifest, read_manifest
+from medveil.table.source import Source
+
+
+@dataclass(frozen=True)
+class ClaimFinding:
+    """A claim of the manifest and what the auditor found."""
+
+    claim: Mapping[str, Any]
+    finding: Finding
+
+    @property
+    def proved(self) -> bool:
+        """Whether the claim holds: counted again, or resting on a proof where nothing can be counted."""
+        by_proof = self.claim["basis"] == Basis.PROOF.value
+        return self.finding.holds is True or (self.finding.holds is None and by_proof)
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What an audit found: a finding for each claim, in the manifest's order, and what is wrong with the files.
+
+    ok: the files are right and every claim is proved; a claim that could not be checked is not.
+    refuted: something is wrong, as opposed to not proved for want of the source.
+    """
+
+    findings: tuple[ClaimFinding, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems and all(found.proved for found in self.findings)
+
+    @property
+    def refuted(self) -> bool:
+        return bool(self.problems) or any(found.finding.holds is False for found in self.findings)
+
+
+def audit(
+    folder: Path, source: Source | None = None, manifest: Manifest | None = None, *, base: Path | None = None
+) -> AuditReport:
+    """Prove the claims of the release in `folder` again.
+
+    `source` is what the release was made from: claims about the input or about people need it. `manifest` stands in
+    for the one in the folder while a release is being made and its files are not listed yet. `base` is where relative
+    paths in claims and hierarchies start: the policy's folder; that of the source where left out.
+    """
+    listed = manifest is None
+    manifest = manifest or read_manifest(folder)
+    check_shape(manifest)
+    problems = file_problems(folder, manifest, listed=listed or bool(manifest.files))
+    base = base or getattr(source, "path", folder / "any").parent
+    with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
+        config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
+        with duckdb.connect(config=config) as connection:
+            try:
+                release = open_release(folder / manifest.release)
+                unfit = column_problems(manifest, release.names)
+                evidence = None if unfit else Evidence(connection, folder, manifest, release, source, base)
+            except Unreadable:
+                unfit, evidence = [f"the file '{manifest.release}' cannot be read"], None
+            if evidence is None:
+                none = Finding(None, False, "the release is not what the manifest declares")
+                return AuditReport(tuple(ClaimFinding(claim, none) for claim in manifest.claims), (*problems, *unfit))
+            problems += row_problems(manifest, evidence.rows, evidence.stars)
+            problems += _source_problems(evidence)
+            known = discover(checks, Check)  # type: ignore[type-abstract]
+            findings = tuple(
+                ClaimFinding(claim, _find(evidence, claim, known.get(claim["model"]))) for claim in manifest.claims
+            )
+    return AuditReport(findings, tuple(problems))
+
+
+def _source_problems(evidence: Evidence) -> list[str]:
+    told = evidence.manifest.rows.get("input")
+    if evidence.source is None:
+        return []
+    try:
+        evidence.need_origin()
+    except Refuted as refuted:
+        return [str(refuted)]
+    if told is None or told == evidence.origin_rows:
+        return []
+    return [f"the source has {evidence.origin_rows:,} records where the manifest tells {told:,}"]
+
+
+def _find(evidence: Evidence, claim: Mapping[str, Any], check: type[Check] | None) -> Finding:
+    if evidence.records == 0:
+        return Finding(None, False, "the release holds no records, and so satisfies nothing")
+    if check is None:
+        return Finding(None, None, f"there is no check for '{claim['model']}'")
+    try:
+        finding = check().check(evidence, claim)
+    except CannotTell as missing:
+        return Finding(None, None, str(missing))
+    except Refuted as refuted:
+        return Finding(None, False, str(refuted))
+    stated = claim.get("achieved")
+    if finding.achieved is not None and isinstance(stated, Mapping) and not _same(stated, finding.achieved):
+        return Finding(finding.achieved, False, "the manifest states other figures than those achieved")
+    return finding
+
+
+def _same(stated: Mapping[str, Any], achieved: Mapping[str, Any]) -> bool:
+    return stated.keys() == achieved.keys() and all(_close(stated[key], achieved[key]) for key in stated)
+
+
+def _close(stated: Any, achieved: Any) -> bool:
+    if isinstance(stated, int | float) and isinstance(achieved, int | float):
+        return math.isclose(stated, achieved, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    return bool(stated == achieved)

@@ -1,0 +1,1 @@
+"""One check a privacy model, found by being there."""

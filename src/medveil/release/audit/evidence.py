@@ -1,0 +1,67 @@
+"""What checks count: people, or records where no subject is declared, in every class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from medveil.release.audit.context import CannotTell, Refuted
+from medveil.release.audit.links import link
+from medveil.release.audit.tables import PERSON, Tables
+from medveil.release.manifest import INTERNAL, LINKS
+
+
+class Evidence(Tables):
+    """The tables, and the queries that count them.
+
+    linked: a further table, the distinct (counted columns as published, person) of kept records (see `need_linked`).
+    """
+
+    @property
+    def counts_people(self) -> bool:
+        return self.manifest.subject is not None
+
+    def need_linked(self) -> None:
+        """Make the table `linked`, which needs the source and honest links."""
+        if self.source is None or not self.links.is_file():
+            raise CannotTell(f"needs --source and {INTERNAL}/{LINKS}")
+        if self._dishonest:
+            raise Refuted(self._dishonest)
+
+    @cached_property
+    def _dishonest(self) -> str:
+        """Why the links cannot be believed; empty where they can. Makes the table `linked`."""
+        return link(self)
+
+    def sizes(self, shield: Sequence[str]) -> str:
+        """A query for the people (records where no subject is declared) of each class: the shield's columns, `n`."""
+        return self._counted(self.columns(shield))
+
+    def pairs(self, shield: Sequence[str], attribute: str) -> str:
+        """A query for how many people (records where no subject is declared) of each class have each value: the
+        shield's columns, `s` and `n`.
+        """
+        return self._counted(f"{self.columns(shield)}, {self.column(attribute)} AS s")
+
+    def _counted(self, selected: str) -> str:
+        if not self.counts_people:
+            return f"SELECT {selected}, sum(n)::BIGINT AS n FROM cells GROUP BY ALL"
+        self.need_linked()
+        distinct = f"SELECT DISTINCT {selected}, {PERSON} FROM linked"
+        return f"SELECT * EXCLUDE ({PERSON}), count(*) AS n FROM ({distinct}) GROUP BY ALL"
+
+    def reference(self, attribute: str) -> str:
+        """A query for how the whole input has the attribute's values, in people where a subject is declared: `s`, `n`.
+
+        Without the source the release stands in for the input where it tells that no record was left out or invented.
+        """
+        column = self.column(attribute)
+        told = self.manifest.rows
+        if self.source is None and not self.counts_people:
+            if told.get("suppressed") == 0 and told.get("counterfeit", 0) == 0:
+                return f"SELECT {column} AS s, sum(n)::BIGINT AS n FROM cells GROUP BY ALL"
+            raise CannotTell("needs --source")
+        self.need_origin()
+        if not self.counts_people:
+            return f"SELECT {column} AS s, count(*) AS n FROM origin GROUP BY ALL"
+        return f"SELECT s, count(*) AS n FROM (SELECT DISTINCT {column} AS s, {PERSON} FROM origin) GROUP BY ALL"

@@ -1,0 +1,111 @@
+"""Whether the files are those of the manifest, and the manifest is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from medveil.errors import InputError
+from medveil.release.manifest import INTERNAL, NAME, Manifest, file_hash
+from medveil.table.schema import Kind
+
+_PUBLISHED_ROLES = {"quasi", "sensitive", "plain"}
+
+
+def check_shape(manifest: Manifest) -> None:
+    """Refuse a manifest that does not say what the auditor must know."""
+    if not _well_made(manifest):
+        raise InputError("The manifest is not one that medveil wrote.", "Was it changed by hand?")
+
+
+def _well_made(manifest: Manifest) -> bool:
+    return (
+        _list_of(manifest.attributes, {"name": str, "role": str, "type": str})
+        and all(attribute["type"] in set(Kind) for attribute in manifest.attributes)
+        and _list_of(manifest.claims, {"model": str, "parameters": Mapping, "required": Mapping, "basis": str})
+        and all(_names(claim.get("on")) and isinstance(claim.get("attribute"), str | None) for claim in manifest.claims)
+        and isinstance(manifest.rows, Mapping)
+        and all(isinstance(number, int) and number >= 0 for number in manifest.rows.values())
+        and isinstance(manifest.files, Mapping)
+        and all(_is_file_name(name) for name in (manifest.release, *manifest.files))
+        and isinstance(manifest.subject, str | None)
+        and manifest.suppressed in {"removed", "stars"}
+    )
+
+
+def _list_of(items: Any, keys: Mapping[str, type]) -> bool:
+    return isinstance(items, Sequence) and all(
+        isinstance(item, Mapping) and all(isinstance(item.get(key), kind) for key, kind in keys.items())
+        for item in items
+    )
+
+
+def _names(names: Any) -> bool:
+    return names is None or (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names))
+
+
+def _is_file_name(name: Any) -> bool:
+    """Whether it names a file beside the manifest, and nowhere else on the machine."""
+    return isinstance(name, str) and name not in {"", ".", "..", NAME, INTERNAL} and not any(c in name for c in "/\\\0")
+
+
+def file_problems(folder: Path, manifest: Manifest, *, listed: bool) -> list[str]:
+    """What is missing, extra or changed among the published files; `listed`: the manifest must list them by now."""
+    problems = []
+    if listed and manifest.release not in manifest.files:
+        problems.append(f"the manifest does not list '{manifest.release}' among its files")
+    for name in dict.fromkeys((manifest.release, *manifest.files)):
+        path = folder / name
+        if not path.is_file():
+            problems.append(f"the file '{name}' is missing")
+        elif name in manifest.files and file_hash(path) != manifest.files[name]:
+            problems.append(f"the file '{name}' was changed after it was written")
+    if listed:
+        known = {manifest.release, *manifest.files, NAME, INTERNAL}
+        problems += [
+            f"the file '{path.name}' is not listed in the manifest"
+            for path in sorted(folder.iterdir())
+            if path.name not in known
+        ]
+    return problems
+
+
+def column_problems(manifest: Manifest, names: Sequence[str]) -> list[str]:
+    """Which published columns are not declared, may not be published, or are missing."""
+    declared = [attribute["name"] for attribute in manifest.attributes]
+    problems = [f"the manifest declares '{name}' twice" for name in sorted(_repeated(declared))]
+    problems += [f"the release has several columns '{name}'" for name in sorted(_repeated(names))]
+    problems += [
+        f"the column '{attribute['name']}' may not be published: it is declared as {attribute['role']}"
+        for attribute in manifest.attributes
+        if attribute["role"] not in _PUBLISHED_ROLES or attribute["name"] == manifest.subject
+    ]
+    problems += [
+        f"the release has the column '{name}', which is not declared" for name in names if name not in declared
+    ]
+    return problems + [f"the release lacks the column '{name}'" for name in declared if name not in names]
+
+
+def _repeated(names: Sequence[str]) -> set[str]:
+    return {name for name in names if list(names).count(name) > 1}
+
+
+def row_problems(manifest: Manifest, rows: int, stars: int) -> list[str]:
+    """Which numbers of records in the manifest are not those of the file; only what is told can be wrong.
+
+    `rows` are all rows of the file, `stars` those of them that are `*` in every column.
+    """
+    told = manifest.rows
+    problems = []
+    if "published" in told and told["published"] != rows:
+        problems.append(f"the release has {rows:,} rows where the manifest tells {told['published']:,}")
+    hidden = told.get("suppressed", 0)
+    if manifest.suppressed == "stars" and stars < hidden:
+        problems.append(f"the release has {stars:,} rows of '*' for {hidden:,} suppressed records")
+    if {"input", "suppressed"} <= told.keys():
+        left_out = 0 if manifest.suppressed == "stars" else hidden
+        made = rows + left_out - told.get("counterfeit", 0)
+        if made != told["input"]:
+            problems.append(f"the rows come from {made:,} records where the manifest tells {told['input']:,}")
+    return problems
