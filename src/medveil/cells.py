@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.engine import Engine
 from medveil.table.domain import Domain, encode, find_kind
-from medveil.table.schema import Kind
+from medveil.table.schema import Kind, Schema
+from medveil.table.source import Source
 
 
 @dataclass(frozen=True)
@@ -69,3 +71,31 @@ def make_cells(
         sensitive=dict(zip(sensitive, codes[len(quasi) :], strict=True)),
         domains=domains,
     )
+
+
+def with_population(
+    raw: pa.Table, schema: Schema, population: Source | None
+) -> tuple[pa.Table, NDArray[np.int64] | None]:
+    """The distinct tuples of the data followed by those of a population, which have no records, and for each tuple
+    how many of the population it stands for (None without a population).
+    """
+    if population is None:
+        return raw, None
+    with Engine(population, schema.quasi) as engine:
+        people = engine.cells(schema.quasi)
+    anything = raw.slice(0, 1)
+    columns = {
+        name: people[name]
+        if name in people.column_names and name != "records"
+        else _repeat(anything[name], len(people))
+        for name in raw.column_names
+    }
+    columns["records"] = pa.array(np.zeros(len(people), dtype=np.int64))
+    joined = pa.concat_tables([raw, pa.table(columns).cast(raw.schema)])
+    counted = np.concatenate([np.zeros(len(raw), dtype=np.int64), people["records"].to_numpy()])
+    return joined, counted
+
+
+def _repeat(value: pa.ChunkedArray, times: int) -> pa.Array:
+    """A column of one value: nobody reads the sensitive value of a tuple without records."""
+    return value.combine_chunks().take(pa.array(np.zeros(times, dtype=np.int64)))

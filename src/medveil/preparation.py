@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from medveil.cells import Cells, Subjects, make_cells
+from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.engine import Engine, Limits
 from medveil.errors import PolicyError, did_you_mean
 from medveil.hierarchy.flat import Flat
@@ -23,7 +23,7 @@ from medveil.privacy.model import PrivacyModel, Requirement
 from medveil.privacy.sensitive import SensitiveModel
 from medveil.table.guess import guess
 from medveil.table.schema import Attribute, Kind, Role, Schema
-from medveil.table.source import Source
+from medveil.table.source import Source, open_source
 
 
 @contextmanager
@@ -41,10 +41,12 @@ def prepare(
         columns = (*schema.quasi, *schema.sensitive)
         raw = engine.cells(columns)
         kinds = {name: _kind(policy.attributes[name]) for name in columns}
-        cells = make_cells(raw, schema.quasi, schema.sensitive, kinds)
+        joined, people = with_population(raw, schema, _population(models, folder))
+        cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
         if schema.subject is not None:
-            offsets, codes, people = engine.subjects(raw, columns, schema.subject)
-            cells = replace(cells, subjects=Subjects(offsets, codes, people))
+            offsets, codes, count = engine.subjects(raw, columns, schema.subject)
+            nobody = np.full(len(cells) - len(raw), offsets[-1])
+            cells = replace(cells, subjects=Subjects(np.concatenate([offsets, nobody]), codes, count))
         hierarchies = _hierarchies(policy, cells, folder)
         yield Problem(
             schema=schema,
@@ -65,6 +67,14 @@ def prepare(
             described={name: _described(policy.attributes[name]) for name in schema.quasi},
             stars=policy.output.suppressed == "stars",
         )
+
+
+def _population(models: Sequence[PrivacyModel], folder: Path) -> Source | None:
+    """The population that a model compares with; there can be only one."""
+    files = sorted({str(path) for model in models if (path := getattr(model, "population", None))})
+    if len(files) > 1:
+        raise PolicyError("Several population files are named.", "Name the same one in every model.")
+    return open_source(folder / files[0]) if files else None
 
 
 def _schema(policy: Policy, source: Source) -> Schema:

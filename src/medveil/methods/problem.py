@@ -26,7 +26,7 @@ from medveil.table.schema import Role, Schema
 class Problem:
     """One table and what is asked of it.
 
-    raw: the engine's distinct tuples, parallel to the cells.
+    raw: the engine's distinct tuples, parallel to the first of the cells; tuples of a population alone come after.
     models: the privacy models as the policy gives them, each on one sensitive attribute where it has one.
     requirements: the same, with every shield that they must hold on.
     specifications: how the hierarchies were declared, with `folder` for their paths: all that may be read of a
@@ -106,16 +106,17 @@ class Problem:
         internal: Mapping[str, Any] | None = None,
     ) -> Draft:
         """The draft of a method that gives every cell one label per quasi-identifier, and leaves some cells out."""
-        everything = [*labels, *self._sensitive_labels(slice(None))]
-        columns = self.counted
-        published = self.engine.recode(self.raw, columns, everything, kept, self.schema.plain, stars=self.stars)
+        count = len(self.raw)
+        everything = [label[:count] for label in (*labels, *self._sensitive_labels(slice(None)))]
+        kept = kept[:count]
+        published = self.engine.recode(self.raw, self.counted, everything, kept, self.schema.plain, stars=self.stars)
         return self._draft(
             published,
-            int(self.cells.counts[~kept].sum()),
+            int(self.cells.counts[:count][~kept].sum()),
             method,
             levels,
             internal,
-            lambda path: self.engine.write_links(self.raw, columns, everything, kept, path),
+            lambda path: self.engine.write_links(self.raw, self.counted, everything, kept, path),
         )
 
     def draft_rows(
