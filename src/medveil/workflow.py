@@ -9,7 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,11 @@ from medveil.release.audit import ClaimFinding, audit
 from medveil.release.directory import staged
 from medveil.release.draft import Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
+from medveil.release.reading import read_release
 from medveil.release.release import Release
 from medveil.table.source import Source, open_source
+from medveil.utility import measures
+from medveil.utility.measure import Comparison
 
 Progress = Callable[[str, float | None], None]
 
@@ -109,7 +112,16 @@ def _make(policy: Policy, folder: Path, data: Any, target: Path, run: Run, limit
         manifest = _write(policy, draft, problem, target)
         run.step("Proving the claims again")
         manifest = _prove(target, source, manifest, folder)
-        _write_internal(policy, draft, target, time.perf_counter() - started)
+        run.step("Measuring")
+        comparison = Comparison(problem, read_release(target, manifest), draft.method, draft.companions)
+        scores = {name: measure().compute(comparison) for name, measure in measures().items()}
+        content = {
+            "policy": policy.model_dump(mode="json", exclude_unset=True),
+            "measures": {name: asdict(score) for name, score in scores.items()},
+            "run": {"seconds": round(time.perf_counter() - started, 3), "seed": policy.seed},
+            **draft.internal,
+        }
+        _write_internal(content, target / INTERNAL)
     return manifest
 
 
@@ -153,13 +165,7 @@ def _fault(found: ClaimFinding) -> str:
     return found.finding.note or f"required {dict(found.claim['required'])}, reached {found.finding.achieved}"
 
 
-def _write_internal(policy: Policy, draft: Draft, target: Path, seconds: float) -> None:
-    internal = target / INTERNAL
-    content = {
-        "policy": policy.model_dump(mode="json", exclude_unset=True),
-        "run": {"seconds": round(seconds, 3), "seed": policy.seed},
-        **draft.internal,
-    }
+def _write_internal(content: Mapping[str, Any], internal: Path) -> None:
     for name, value in content.items():
         if isinstance(value, pa.Table):
             pa.parquet.write_table(value, internal / f"{name}.parquet")
