@@ -71,14 +71,29 @@ class OneOf:
         )
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        options = []
-        for name, found in self.found().items():
-            option = found.model_json_schema()
-            properties = {self.key: {"const": name}, **option.get("properties", {})}
-            properties[self.key] = {"const": name}
-            required = [self.key, *(key for key in option.get("required", []) if key != self.key)]
-            options.append({**option, "properties": properties, "required": required})
-        return {"oneOf": options}
+        return {"oneOf": [self._option(name, found) for name, found in self.found().items()]}
+
+    def _option(self, name: str, found: type[BaseModel]) -> JsonSchemaValue:
+        """The schema of one class, with its own definitions written out where they are used."""
+        option = found.model_json_schema()
+        definitions = option.pop("$defs", {})
+        properties = {**option.get("properties", {}), self.key: {"const": name}}
+        required = [self.key, *(key for key in option.get("required", []) if key != self.key)]
+        written: JsonSchemaValue = _written_out({**option, "properties": properties, "required": required}, definitions)
+        return written
+
+
+def _written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """A schema in which every reference is replaced by what it refers to; one that refers to itself is anything."""
+    if isinstance(schema, list):
+        return [_written_out(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if isinstance(reference := schema.get("$ref"), str):
+        name = reference.rpartition("/")[2]
+        remaining = {key: value for key, value in definitions.items() if key != name}
+        return _written_out(definitions[name], remaining) if name in definitions else {}
+    return {key: _written_out(value, definitions) for key, value in schema.items()}
 
 
 class _Part(BaseModel):

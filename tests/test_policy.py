@@ -1,0 +1,120 @@
+"""A policy is validated with messages that name the line, the place and the remedy."""
+
+import json
+
+import pytest
+
+from medveil.errors import PolicyError
+from medveil.policy import Policy, load_policy, methods
+from medveil.table.schema import Role
+
+GOOD = """\
+data: patients.csv
+attributes:
+  patient_id: {role: subject}
+  name:       {role: identifier}
+  age:        {role: quasi, type: number, weight: 2, hierarchy: {type: intervals, domain: [0, 99], widths: [5, 10]}}
+  zip:        {role: quasi, hierarchy: {type: mask, length: 5}, min_level: 2}
+  admitted:   {role: quasi, hierarchy: {type: dates, levels: [month, quarter, year]}}
+  education:  {role: quasi, hierarchy: {type: file, path: education.csv}, max_level: 2}
+  sex:        {role: quasi}
+  ward:       {role: plain}
+  disease:    {role: sensitive}
+privacy:
+  - {model: k-anonymity, k: 5}
+  - {model: l-diversity, variant: distinct, l: 3, attribute: disease}
+  - {model: t-closeness, t: 0.2, attribute: disease}
+method: {name: optimal, suppression: 0.02}
+output: {format: csv}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def write(text, name="policy.yaml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return load_policy(path)[0]
+
+    return write
+
+
+def test_the_policy_of_the_guide(load):
+    policy = load(GOOD)
+    assert policy.attributes["zip"].min_level == 2
+    assert policy.attributes["age"].weight == 2
+    assert [model.name for model in policy.privacy] == ["k-anonymity", "l-diversity", "t-closeness"]
+    assert policy.method.name == "optimal"
+    assert policy.attributes["patient_id"].role is Role.SUBJECT
+
+
+def test_json_is_a_policy_too(load):
+    content = {"attributes": {"age": {"role": "quasi"}}, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    assert load(json.dumps(content, indent=1), "policy.json").privacy[0].k == 2
+    assert load_policy(content)[0].privacy[0].k == 2
+
+
+def test_what_is_written_is_what_was_read(load):
+    policy = load(GOOD)
+    assert load_policy(policy.model_dump(mode="json", exclude_unset=True))[0] == policy
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("weight: 2", "weigth: 2", "Line 5, attributes.age.weigth: there is no such key. Did you mean 'weight'?"),
+        ("role: subject", "role: subjekt", "Line 3, attributes.patient_id.role: input should be"),
+        ("k-anonymity, k: 5", "k-anonimity, k: 5", "Line 13, privacy.0: there is no 'k-anonimity'. Did you mean"),
+        ("k-anonymity, k: 5", "k-anonymity, k: 0", "Line 13, privacy.0.k: input should be greater than"),
+        ("k-anonymity, k: 5", "k-anonymity", "Line 13, privacy.0.k: it is needed, but left out."),
+        ("name: optimal", "name: optimum", "Line 16, method: there is no 'optimum'. Did you mean 'optimal'?"),
+        ("suppression: 0.02", "suppression: 2", "Line 16, method.suppression: input should be less than"),
+        ("type: mask", "type: musk", "Line 6, attributes.zip.hierarchy: there is no 'musk'. Did you mean 'mask'?"),
+        ("format: csv", "format: xls", "Line 17, output.format: input should be 'csv' or 'parquet'."),
+        ("method:", "methode:", "Line 16, methode: there is no such key. Did you mean 'method'?"),
+        (
+            "ward:       {role: plain}",
+            "ward: {role: plain, max_level: 2}",
+            "only a quasi-identifier can have max_level",
+        ),
+        ("name:       {role: identifier}", "name: {role: subject}", "only one column can be the subject"),
+        ("min_level: 2", "min_level: 2, max_level: 1", "min_level is above max_level"),
+    ],
+)
+def test_a_fault_names_line_place_and_remedy(load, old, new, message):
+    assert old in GOOD
+    with pytest.raises(PolicyError) as error:
+        load(GOOD.replace(old, new))
+    assert message in str(error.value)
+
+
+def test_every_fault_is_told_at_once(load):
+    with pytest.raises(PolicyError) as error:
+        load(GOOD.replace("weight: 2", "weigth: 2").replace("k: 5", "k: 0"))
+    assert len(str(error.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("attributes: {age: {role: quasi}\n", "is not YAML"),
+        ("just words\n", "is not a policy"),
+        ("", "is not a policy"),
+        ("attributes: {}\nprivacy: []\n", "at least one model"),
+        ("attributes: {age: {role: quasi}}\n", "privacy: it is needed"),
+    ],
+)
+def test_what_is_no_policy(load, text, message):
+    with pytest.raises(PolicyError, match=message):
+        load(text)
+
+
+def test_a_missing_policy_says_how_to_start_one(tmp_path):
+    with pytest.raises(PolicyError, match="medveil inspect"):
+        load_policy(tmp_path / "none.yaml")
+
+
+def test_the_schema_knows_every_method_model_and_key():
+    schema = json.dumps(Policy.model_json_schema())
+    for word in ("k-anonymity", "t-closeness", "intervals", "mask", "suppression", "widths", *methods()):
+        assert f'"{word}"' in schema
