@@ -17,13 +17,14 @@ from typing import Any, Self
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 from numpy.typing import NDArray
 
 from medveil.engine.published import Published, register
 from medveil.errors import InputError
 from medveil.table.csv_dialect import explain
 from medveil.table.guess import SAMPLE, ColumnProfile
-from medveil.table.source import Source, quote_name, quote_text
+from medveil.table.source import Source
 
 COUNT = "records"
 STAR = "*"
@@ -227,11 +228,13 @@ class Engine:
         keys = [cells[f"q{j}"] for j in range(len(columns))]
         names = [*(f"q{j}" for j in range(len(keys))), *(f"p{j}" for j in range(len(labels))), "kept"]
         view = register(self.connection, pa.table([*keys, *labels, pa.array(kept)], names=names))
-        published = ", ".join(f"p{j} AS {quote_name(columns[j])}" for j in range(len(labels)))
-        self.connection.execute(
-            f"COPY (SELECT kept, {published} FROM data JOIN {view} AS cells ON {self._same(columns)} "
-            f"ORDER BY data.rowid) TO {quote_text(str(path))} (FORMAT parquet, COMPRESSION zstd)"
-        )
+        published = ", ".join(f"p{j}" for j in range(len(labels)))
+        query = f"SELECT kept, {published} FROM data JOIN {view} AS cells ON {self._same(columns)} ORDER BY data.rowid"
+        write_links(path, self.connection.sql(query).to_arrow_table().rename_columns(["kept", *columns]))
+
+
+def write_links(path: Path, links: pa.Table) -> None:
+    pyarrow.parquet.write_table(links, path, compression="zstd")
 
 
 def _stars(rows: int, columns: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +12,12 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet
 
 from medveil.errors import OutputError
-from medveil.table.source import quote_name, quote_text
+from medveil.table.source import quote_text
 
-FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION zstd"}
+BATCH = 100_000
 
 
 @dataclass(frozen=True)
@@ -30,18 +33,39 @@ class Published:
         return int(self.connection.execute(f"SELECT count(*) FROM ({self.query})").fetchall()[0][0])
 
     def _sorted(self) -> str:
-        columns = ", ".join(f"p{j} AS {quote_name(name)}" for j, name in enumerate(self.names))
-        return f"SELECT {columns} FROM ({self.query}) ORDER BY {', '.join(f'p{j}' for j in range(len(self.names)))}"
+        columns = ", ".join(f"p{j}" for j in range(len(self.names)))
+        return f"SELECT {columns} FROM ({self.query}) ORDER BY {columns}"
 
     def write(self, path: Path, file_format: str) -> None:
+        """Write the rows as `csv` or `parquet`."""
         try:
-            self.connection.execute(f"COPY ({self._sorted()}) TO {quote_text(str(path))} ({FORMATS[file_format]})")
-        except duckdb.Error as error:
+            if file_format == "csv":
+                self._write_csv(path)
+            else:
+                self._write_parquet(path)
+        except (duckdb.Error, OSError) as error:
             cause = "The disk is full." if "space" in str(error).lower() else "Is the folder writable?"
             raise OutputError(f"'{path.name}' cannot be written.", cause) from None
 
+    def _write_csv(self, path: Path) -> None:
+        """The header is ours: DuckDB would rename columns that differ in case only."""
+        header = io.StringIO()
+        csv.writer(header, lineterminator="\n").writerow(self.names)
+        if self.rows == 0:
+            path.write_text(header.getvalue(), encoding="utf-8")
+            return
+        options = f"FORMAT csv, HEADER false, PREFIX {quote_text(header.getvalue())}, SUFFIX '\n'"
+        self.connection.execute(f"COPY ({self._sorted()}) TO {quote_text(str(path))} ({options})")
+
+    def _write_parquet(self, path: Path) -> None:
+        reader = self.connection.sql(self._sorted()).to_arrow_reader(BATCH)
+        schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, self.names, strict=True)])
+        with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+            for batch in reader:
+                writer.write_batch(batch.rename_columns(list(self.names)))
+
     def to_arrow(self) -> pa.Table:
-        return self.connection.sql(self._sorted()).to_arrow_table()
+        return self.connection.sql(self._sorted()).to_arrow_table().rename_columns(list(self.names))
 
 
 def published_table(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Published:

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.engine import Engine, Published
+from medveil.engine import Engine, Published, write_links
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
@@ -133,7 +132,7 @@ class Problem:
 
         def links(path: Path) -> None:
             table = pa.table([pa.array(kept), *everything], names=["kept", *self.counted])
-            pa.parquet.write_table(table, path)
+            write_links(path, table)
 
         return self._draft(published, int(np.count_nonzero(~kept)), method, None, internal, links)
 
