@@ -85,6 +85,11 @@ def test_codes_move_outwards_at_wider_levels(numbers, bind, labels, covered):
     assert (ages.height, ages.levels[4].labels) == (4, ("*",))
 
 
+def test_codes_stop_where_the_domain_of_the_data_stops(numbers, bind):
+    values = bind(numbers(0), type="intervals", widths=[1, 2], top=-1)
+    assert (values.size, values.levels[2].covered.tolist()) == (2, [2])
+
+
 def test_codes_let_values_beyond_the_domain_in(numbers, bind, labels, covered):
     ages = bind(numbers(-3, 5, 50, 120, 130), type="intervals", domain=[0, 99], widths=[10], top=90, bottom=10)
     assert labels(ages, 1) == ["<10", "<10", "[50-59]", "90+", "90+"]
@@ -104,6 +109,11 @@ def test_quantiles_weigh_records(numbers):
     assert heavy.levels[1].groups.tolist() == [0, 0, 0, 1]
     first = spec.bind(numbers(1, 2, 3, 4), "column", Path(), counts=np.array([97, 1, 1, 1]))
     assert first.levels[1].groups.tolist() == [0, 1, 1, 1]
+
+
+def test_quantiles_do_not_count_values_outside_the_domain(numbers, bind, labels):
+    values = bind(numbers(1, 2, 3, 4, 500, 600), type="intervals", domain=[0, 9], quantiles=[2], other="rest")
+    assert labels(values, 1) == ["[0-2]", "[0-2]", "[3-9]", "[3-9]", "rest", "rest"]
 
 
 def test_quantiles_of_one_value_do_not_publish_it(numbers, bind):

@@ -91,7 +91,7 @@ class Intervals(HierarchySpec):
         self.require_kind(domain, column)
         numbers = domain.numbers
         whole = all_whole(self._policy_numbers()) and bool(np.all(np.mod(present(numbers), 1) == 0))
-        cuts = quantile_cuts(numbers, counts, self.quantiles) if self.quantiles else self.cuts
+        cuts = quantile_cuts(numbers, counts, self.quantiles, self.domain) if self.quantiles else self.cuts
         codes = [code for code in (self.top, self.bottom) if code is not None]
         low, high = self.domain or data_ends([*present(numbers), *codes], cuts, self.widths, whole=whole)
         line = line_of(numbers, (low, high), whole=whole, top=self.top, bottom=self.bottom)

@@ -89,13 +89,17 @@ def data_ends(
     return float(start), float(stop - 1 if whole else stop)
 
 
-def quantile_cuts(numbers: Floats, counts: NDArray[np.int64] | None, groups: Sequence[int]) -> list[list[float]]:
+def quantile_cuts(
+    numbers: Floats, counts: NDArray[np.int64] | None, groups: Sequence[int], ends: Ends | None
+) -> list[list[float]]:
     """For each level the cuts between groups of about as many records; fewer where many share one value.
 
     The i-th of n - 1 cuts lies between the two values that divide the records most nearly at i/n, at the roundest
-    number between them. A level's cuts are every so many of the first level's.
+    number between them. A level's cuts are every so many of the first level's. Values outside a declared domain do
+    not count.
     """
-    there = ~np.isnan(numbers)
+    low, high = ends or (-np.inf, np.inf)
+    there = (numbers >= low) & (numbers <= high)
     values = numbers[there]
     weights = np.ones(len(values)) if counts is None else counts[there].astype(np.float64)
     before = np.cumsum(weights) - weights
@@ -123,7 +127,9 @@ def draft_of(
 
     `open_ended`: the domain's ends are the data's own and must not stand in a label.
     """
-    top, bottom = codes
+    # A code that moved to the end of an interval which reaches beyond the domain stops with the domain.
+    top = None if codes[0] is None else max(codes[0], line.low)
+    bottom = None if codes[1] is None else min(codes[1], line.end)
     starts, stops = np.maximum(spans[0], line.low), np.minimum(spans[1], line.end)
     if bottom is not None:
         below = points < bottom
