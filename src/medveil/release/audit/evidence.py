@@ -9,13 +9,19 @@ from medveil.release.audit.context import CannotTell, Refuted
 from medveil.release.audit.links import link
 from medveil.release.audit.tables import PERSON, Tables
 from medveil.release.manifest import INTERNAL, LINKS
+from medveil.table.domain import Domain
 
 
 class Evidence(Tables):
     """The tables, and the queries that count them.
 
     linked: a further table, the distinct (counted columns as published, person) of kept records (see `need_linked`).
+    domains: the values of attributes, by the table that numbers them.
     """
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        return {}
 
     @property
     def counts_people(self) -> bool:

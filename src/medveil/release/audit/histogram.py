@@ -50,12 +50,14 @@ class Histogram:
         return np.maximum.reduceat(figures, self.starts[:-1]).astype(np.float64)
 
 
-def read_domain(evidence: Evidence, attribute: str, *, whole: bool) -> Domain:
-    """The values of an attribute that are published and, with `whole`, those of the input, in natural order.
-
-    They are numbered in the table `codes`.
+def read_domain(evidence: Evidence, attribute: str, *, whole: bool) -> tuple[Domain, str]:
+    """The values of an attribute that are published and, with `whole`, those of the input, in natural order; and the
+    table in which they are numbered.
     """
     column = evidence.column(attribute)
+    numbered = f"codes_{column}_{'whole' if whole else 'published'}"
+    if numbered in evidence.domains:
+        return evidence.domains[numbered], numbered
     query = f"SELECT {column} AS s FROM cells"
     if whole:
         query += f" UNION SELECT s FROM ({evidence.reference(attribute)})"
@@ -65,18 +67,19 @@ def read_domain(evidence: Evidence, attribute: str, *, whole: bool) -> Domain:
     except ValueError:
         raise Refuted(f"the published column '{attribute}' does not hold what it is declared to") from None
     table = pa.table({"s": pa.array(domain.values, pa.string()), "code": pa.array(range(len(domain)), pa.int64())})
-    evidence.keep("codes", table)
-    return domain
+    evidence.keep(numbered, table)
+    evidence.domains[numbered] = domain
+    return domain, numbered
 
 
 def count(evidence: Evidence, shield: Sequence[str], attribute: str, *, whole: bool = False) -> Histogram:
     """The histogram of an attribute in every class of the shield; `whole`: over the input's values too."""
-    domain = read_domain(evidence, attribute, whole=whole)
+    domain, numbered = read_domain(evidence, attribute, whole=whole)
     keys = ", ".join(evidence.column(name) for name in shield) or "everything"
     grouped = (
         f"SELECT {keys}, list({{'code': code, 'n': n}}) AS pairs, sum(n)::BIGINT AS size "
         f"FROM ({evidence.pairs(shield, attribute)}) AS counted "
-        f"JOIN codes ON counted.s IS NOT DISTINCT FROM codes.s GROUP BY {keys}"
+        f"JOIN {numbered} AS codes ON counted.s IS NOT DISTINCT FROM codes.s GROUP BY {keys}"
     )
     if evidence.counts_people:
         same = " AND ".join(f"a.{key} IS NOT DISTINCT FROM b.{key}" for key in keys.split(", "))
@@ -92,6 +95,14 @@ def count(evidence: Evidence, shield: Sequence[str], attribute: str, *, whole: b
         codes=flat.field("code").to_numpy().astype(np.int64),
         counts=flat.field("n").to_numpy().astype(np.int64),
     )
+
+
+def input_counts(evidence: Evidence, attribute: str, domain: Domain) -> NDArray[np.int64]:
+    """How many records of the input have each value of the domain, whoever they belong to."""
+    table, number = ("cells", "sum(n)") if evidence.source is None else ("origin", "count(*)")
+    column = evidence.column(attribute)
+    found = dict(evidence.connection.execute(f"SELECT {column}, {number} FROM {table} GROUP BY ALL").fetchall())
+    return np.array([found.get(value, 0) for value in domain.values], dtype=np.int64)
 
 
 def input_shares(evidence: Evidence, attribute: str, domain: Domain) -> NDArray[np.float64]:

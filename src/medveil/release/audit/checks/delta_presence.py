@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from medveil.errors import MedveilError
@@ -14,7 +15,7 @@ from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, 
 from medveil.release.audit.evidence import Evidence
 from medveil.release.audit.generalized import published_labels
 from medveil.table.domain import encode
-from medveil.table.source import MISSING, Source, open_source
+from medveil.table.source import Source, open_source
 
 
 class DeltaPresenceCheck(Check):
@@ -30,8 +31,10 @@ class DeltaPresenceCheck(Check):
         terms = Terms(claim)
         low, high = terms.number("delta_min"), terms.number("delta_max")
         shield = evidence.shield(claim)
-        population = self._open(evidence, Path(terms.word("population")))
-        everybody = self._classes(evidence, population, shield)
+        if evidence.source is None:
+            raise CannotTell("needs --source")
+        population = self._open(evidence, Path(terms.word("population")), evidence.source)
+        everybody = self._classes(evidence, population, evidence.source, shield)
         columns = evidence.columns(shield)
         least, most, strangers = evidence.one(
             "SELECT min(n / p) FILTER (p > 0), max(n / p) FILTER (p > 0), count(*) FILTER (p = 0) FROM ("
@@ -48,14 +51,13 @@ class DeltaPresenceCheck(Check):
         achieved = {"delta_min": figure(least), "delta_max": figure(most)}
         return Finding(achieved, low - ROUNDING <= least and most <= high + ROUNDING)
 
-    def _open(self, evidence: Evidence, path: Path) -> Source:
-        missing = MISSING if evidence.source is None else evidence.source.missing
+    def _open(self, evidence: Evidence, path: Path, source: Source) -> Source:
         try:
-            return open_source(evidence.base / path, missing=missing)
+            return open_source(evidence.base / path, missing=source.missing)
         except MedveilError:
             raise CannotTell("needs the population file that the claim names") from None
 
-    def _classes(self, evidence: Evidence, population: Source, shield: Sequence[str]) -> str:
+    def _classes(self, evidence: Evidence, population: Source, source: Source, shield: Sequence[str]) -> str:
         """A query for the population's classes under the published labels: the shield's columns, and `p`."""
         connection = evidence.connection
         try:
@@ -65,7 +67,7 @@ class DeltaPresenceCheck(Check):
                 f"FROM {population.relation(connection)} GROUP BY ALL"
             )
             for name in shield:
-                self._label(evidence, name)
+                self._label(evidence, name, source)
         except duckdb.Error:
             raise CannotTell("the population file cannot be read") from None
         except MedveilError as error:
@@ -77,12 +79,22 @@ class DeltaPresenceCheck(Check):
         )
         return f"SELECT {selected or '0 AS everything'}, p FROM population {joins}"
 
-    def _label(self, evidence: Evidence, name: str) -> None:
-        """A table from the population's texts of a column to what is published for them."""
+    def _label(self, evidence: Evidence, name: str, source: Source) -> None:
+        """A table from the population's texts of a column to what is published for them.
+
+        A hierarchy that reads its groups off the data reads them off the values of the source and the population, and
+        the records of the source.
+        """
         column = evidence.column(name)
-        texts = evidence.distinct("population", column)
+        relation = source.relation(evidence.connection)
+        rows = evidence.connection.execute(
+            f"SELECT t, sum(n)::BIGINT FROM (SELECT {column} AS t, 0 AS n FROM population "
+            f"UNION ALL SELECT {source.text(name)} AS t, 1 AS n FROM {relation}) GROUP BY t"
+        ).fetchall()
+        texts, records = [text for text, _ in rows], [count for _, count in rows]
         domain, codes = encode(texts, evidence.kinds[name], name)
-        labels = published_labels(evidence, name, domain)
+        counts = np.bincount(codes, records, minlength=len(domain)).astype(np.int64)
+        labels = published_labels(evidence, name, domain, counts)
         table = pa.table(
             {
                 "text": pa.array(texts, pa.string()),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, Refuted, Terms, figure
 from medveil.release.audit.evidence import Evidence
 from medveil.release.audit.generalized import levels
-from medveil.release.audit.histogram import Histogram, count, input_shares
+from medveil.release.audit.histogram import Histogram, count, input_counts, input_shares
 from medveil.table.schema import Kind
 
 _BLOCK = 1 << 22
@@ -50,7 +50,8 @@ class TClosenessCheck(Check):
         elif distance == "hierarchical":
             if evidence.described(attribute).get("hierarchy") is None:
                 raise CannotTell(f"needs the hierarchy of '{attribute}', which the manifest does not describe")
-            joins = [_groups(labels) for labels in levels(evidence, attribute, histogram.domain)[:-1]]
+            records = input_counts(evidence, attribute, histogram.domain)
+            joins = [_groups(labels) for labels in levels(evidence, attribute, histogram.domain, records)[:-1]]
             for block in _blocks(histogram):
                 apart = [np.abs((block - whole) @ join).sum(axis=1) / 2 for join in joins]
                 worst = max(worst, float(np.mean(apart, axis=0).max()))
