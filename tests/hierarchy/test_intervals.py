@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from pydantic import ValidationError
 
 from medveil.errors import InputError, PolicyError
 from medveil.hierarchy.intervals import Intervals
+from medveil.hierarchy.spans import _edges
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 
@@ -47,6 +49,15 @@ def test_a_tenth_is_a_tenth(numbers, bind, labels):
     tenths = [round(number * 0.1, 1) for number in range(1, 10)]
     values = bind(numbers(*tenths), type="intervals", domain=[0, 1.0], widths=[0.1, 0.2])
     assert labels(values, 1) == [f"[{n / 10:.1f}-{(n + 1) / 10:.1f})" for n in range(1, 9)] + ["[0.9-1.0]"]
+
+
+@pytest.mark.parametrize(
+    ("start", "width"), [("0", "0.1"), ("-3.7", "0.025"), ("1000.5", "0.3"), ("0", "1E-7"), ("3", "1E+3")]
+)
+def test_edges_are_the_numbers_that_are_written(start, width):
+    index = np.arange(-500, 500)
+    edges = _edges(index, Decimal(start), Decimal(width))
+    assert edges.tolist() == [float(Decimal(start) + number * Decimal(width)) for number in index.tolist()]
 
 
 def test_a_value_that_is_not_whole_makes_the_whole_domain_continuous(numbers, bind, labels):

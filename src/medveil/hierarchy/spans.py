@@ -37,7 +37,7 @@ def width_spans(line: Line, points: Floats, widths: Sequence[float], counted_fro
     """
     narrow = exact(widths[0])
     anchor = exact(counted_from[0]) if counted_from else _multiple(exact(line.low), exact(widths[-1]), ROUND_FLOOR)
-    index = _index(points, anchor, narrow, whole=line.whole)
+    index = _index(points, anchor, narrow)
     if not line.whole:
         # The last interval is closed: the domain's end does not begin another one.
         last = (exact(line.high) - anchor) / narrow
@@ -46,8 +46,8 @@ def width_spans(line: Line, points: Floats, widths: Sequence[float], counted_fro
     for width in widths:
         ratio = int(exact(width) / narrow)
         group = index // ratio
-        starts = _edges(group * ratio, anchor, narrow, whole=line.whole)
-        stops = _edges((group + 1) * ratio, anchor, narrow, whole=line.whole)
+        starts = _edges(group * ratio, anchor, narrow)
+        stops = _edges((group + 1) * ratio, anchor, narrow)
         levels.append((starts, stops))
     return levels
 
@@ -56,22 +56,22 @@ def _multiple(number: Decimal, width: Decimal, rounding: str) -> Decimal:
     return (number / width).to_integral_value(rounding) * width
 
 
-def _edges(index: NDArray[np.int64], anchor: Decimal, width: Decimal, *, whole: bool) -> Floats:
-    """The numbers anchor + index * width, each rounded once: 3 * 0.1 is the number that is written 0.3."""
-    if whole:
-        return np.asarray(float(anchor) + index * float(width), dtype=np.float64)
-    distinct, inverse = np.unique(index, return_inverse=True)
-    edges = np.array([float(anchor + number * width) for number in distinct.tolist()], dtype=np.float64)
-    return np.asarray(edges[inverse.reshape(-1)], dtype=np.float64)
+def _edges(index: NDArray[np.int64], anchor: Decimal, width: Decimal) -> Floats:
+    """The numbers anchor + index * width, each rounded once: 3 * 0.1 is the number that is written 0.3.
+
+    Both are whole numbers of the last decimal place in use, and dividing two whole numbers rounds once.
+    """
+    places = max(0, *(-int(number.normalize().as_tuple().exponent) for number in (anchor, width)))
+    unit = Decimal(10) ** places
+    return np.asarray((float(anchor * unit) + index * float(width * unit)) / float(unit), dtype=np.float64)
 
 
-def _index(points: Floats, anchor: Decimal, width: Decimal, *, whole: bool) -> NDArray[np.int64]:
+def _index(points: Floats, anchor: Decimal, width: Decimal) -> NDArray[np.int64]:
     """The number of the interval that each point lies in."""
     index = np.floor_divide(points - float(anchor), float(width)).astype(np.int64)
-    if whole:
-        return index
-    index += points >= _edges(index + 1, anchor, width, whole=False)
-    index -= points < _edges(index, anchor, width, whole=False)
+    # The quotient may be rounded over an edge; the edges themselves decide.
+    index += points >= _edges(index + 1, anchor, width)
+    index -= points < _edges(index, anchor, width)
     return index
 
 
