@@ -6,6 +6,7 @@ again on the records kept until nothing changes. A release in which every record
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
 from medveil.lattice.space import Levels, Space
-from medveil.lattice.tables import PackedTable, fold, rank
+from medveil.lattice.tables import KEY_LIMIT, PackedTable, fold, rank
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes, reference_of
 from medveil.privacy.k_anonymity import KAnonymity
@@ -28,11 +29,20 @@ from medveil.privacy.model import Reference, Requirement
 
 Number = TypeVar("Number", bound=np.generic)
 
-DIRECT_LIMIT = 1 << 26
-"""Key spaces up to here are counted by direct index, one byte a class."""
+DIRECT = 1 << 16
+"""Key spaces up to here, or four times the cells, are counted by direct index at once, one byte a class."""
 
 SKETCH_BITS = 21
-"""Larger ones are first counted in 2^21 buckets, which rules most bad nodes out."""
+"""Larger ones are first counted in so many bits' buckets, which stay in the cache and rule most bad nodes out."""
+
+DIRECT_LIMIT = 1 << 26
+"""What they do not rule out is counted by direct index up to here, else by rank."""
+
+WORTHWHILE = 1.5
+"""How many times smaller than the table that serves so far a new one must be."""
+
+TABLES_KEPT = 12
+"""How many tables are kept beside that of the cells themselves."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +53,15 @@ class Evaluation:
     `certain`: the records that the absorbing requirements alone suppress: every more specific node suppresses them
     too. Only for a feasible node: `hidden` and `certain_hidden`, for each quasi-identifier the suppressed records by
     group at the node's level; `squares` and `classes` of what is kept (0 where the loss does not read them).
-    `exact`: that nothing was cut short once the node was known to fail.
+    `short`: that the check ended early, once the node was known to fail or not to be worth more; the numbers are then
+    lower bounds, and nothing else is filled in.
     """
 
     levels: Levels
     suppressed: int
     feasible: bool
     certain: int
-    exact: bool = True
+    short: bool = False
     hidden: tuple[NDArray[np.int64], ...] = ()
     certain_hidden: tuple[NDArray[np.int64], ...] = ()
     squares: int = 0
@@ -98,7 +109,7 @@ class Evaluator:
             np.ascontiguousarray(cells.counts, dtype=np.int64),
         )
         self._tables = [self.table]
-        self._refused: set[Levels] = {(0,) * len(space)}
+        self._tried: set[Levels] = {(0,) * len(space)}
         self._merged = [_Merged(cells, (0,) * len(space))]
         everything = tuple(range(len(space)))
         self.enough = max(
@@ -134,21 +145,22 @@ class Evaluator:
         model = requirement.model
         return model.absorbing or (allowed == 0 and model.monotone and self.cells.subjects is None)
 
-    def focus(self, levels: Levels, *, gain: float = 1.5) -> None:
-        """Keep a table at this node if it is that much smaller than the one that served it so far."""
-        if levels in self._refused:
+    def focus(self, levels: Levels) -> None:
+        """Keep a table at this node, to serve the nodes above it, if it is worth its making."""
+        if levels in self._tried:
             return
-        self._refused.add(levels)
+        self._tried.add(levels)
         if self.sizes_only:
             base = self._serving(levels)
-            table = base.aggregate(levels)
-            if len(table) * gain <= len(base):
-                self._tables.append(table)
+            if base.shrinks(levels, WORTHWHILE):
+                table = base.aggregate(levels)
+                if len(table) * WORTHWHILE <= len(base):
+                    self._tables = [self.table, *self._tables[1:][-TABLES_KEPT:], table]
         elif self.cells.subjects is None:
             merged_from = self._serving_cells(levels)
             merged = merged_from.merge(self.space.hierarchies, levels)
-            if len(merged.cells) * gain <= len(merged_from.cells):
-                self._merged.append(merged)
+            if len(merged.cells) * WORTHWHILE <= len(merged_from.cells):
+                self._merged = [self._merged[0], *self._merged[1:][-TABLES_KEPT:], merged]
 
     def _serving(self, levels: Sequence[int]) -> PackedTable:
         return min((t for t in self._tables if t.serves(levels)), key=len)
@@ -168,10 +180,13 @@ class Evaluator:
         kept, _ = self._suppress(self.cells, classes, self.requirements, np.ones(len(self.cells), dtype=np.bool_))
         return kept
 
-    def evaluate(self, levels: Levels, allowed: int) -> Evaluation:
-        """Check one node where at most `allowed` records may be suppressed."""
+    def evaluate(self, levels: Levels, allowed: int, worth: float = math.inf) -> Evaluation:
+        """Check one node where at most `allowed` records may be suppressed.
+
+        With more than `worth` suppressed the caller has no use for it, beyond knowing that.
+        """
         if self.sizes_only:
-            return self._evaluate_sizes(levels, allowed)
+            return self._evaluate_sizes(levels, allowed, worth)
         return self._evaluate_classes(levels, allowed)
 
     def _room(self, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
@@ -183,35 +198,33 @@ class Evaluator:
         found: NDArray[Number] = room[:size]
         return found
 
-    def _evaluate_sizes(self, levels: Levels, allowed: int) -> Evaluation:
+    def _evaluate_sizes(self, levels: Levels, allowed: int, worth: float) -> Evaluation:
         """k-anonymity of records alone: class sizes need no more than one byte each."""
         table, enough = self._serving(levels), self.enough
         lookup = table.lookup(levels)
         weights = table.weights(enough)
-        keys = self._room("keys", len(table), np.int32)
-        key_space = lookup.key_space
-        if key_space <= DIRECT_LIMIT:
-            counters = self._room("counters", key_space, np.uint8)
+        most = min(allowed, worth)
+        if max(DIRECT, 4 * len(table)) < lookup.key_space <= KEY_LIMIT:
+            bits = min(max((4 * len(table)).bit_length(), 12), SKETCH_BITS)
+            counters = self._room("counters", 1 << bits, np.uint8)
             counters[:] = 0
-            scaled, stride = [], key_space
-            for digits, radix in zip(lookup.tables, lookup.radices, strict=True):
-                stride //= radix
-                scaled.append(digits * np.int32(stride))
-            kernels.count_direct(table.packs, np.concatenate(scaled), table.starts, weights, enough, counters, keys)
+            scaled = lookup.scaled(np.int64)
+            small = kernels.count_sketch(table.packs, scaled, table.starts, weights, enough, counters, bits)
+            if small > most:
+                return Evaluation(levels, small, feasible=False, certain=small, short=True)
+        if lookup.key_space <= max(DIRECT, min(DIRECT_LIMIT, 64 * len(table))):
+            keys = self._room("keys", len(table), np.int32)
+            counters = self._room("counters", lookup.key_space, np.uint8)
+            counters[:] = 0
+            kernels.count_direct(table.packs, lookup.scaled(np.int32), table.starts, weights, enough, counters, keys)
         else:
-            long_keys, key_space = fold(list(table.packs), lookup.tables, lookup.radices, len(table))
-            counters = self._room("counters", 1 << SKETCH_BITS, np.uint8)
-            counters[:] = 0
-            small = kernels.count_sketch(long_keys, weights, enough, counters, SKETCH_BITS)
-            if small > allowed:
-                return Evaluation(levels, small, feasible=False, certain=small, exact=False)
-            keys, first = rank(long_keys, key_space)
+            keys, first = rank(*fold(list(table.packs), lookup.tables, lookup.radices, len(table)))
             counters = self._room("counters", len(first), np.uint8)
             counters[:] = 0
             kernels.count_keys(keys, weights, enough, counters)
         small = kernels.sum_small(counters, enough)
-        if small > allowed or small == self.records:
-            return Evaluation(levels, small, feasible=False, certain=small)
+        if small > most or small == self.records:
+            return Evaluation(levels, small, feasible=False, certain=small, short=True)
         hidden_by_code = np.zeros(int(table.starts[-1]), dtype=np.int64)
         if small:
             kernels.hidden_by_code(table.packs, table.starts, keys, weights, enough, counters, hidden_by_code)
@@ -228,9 +241,7 @@ class Evaluator:
         kept, possible = self._suppress(cells, classes, sure, everyone) if sure else (everyone, True)
         certain = self.records - int(cells.counts[kept].sum())
         if not possible or certain > allowed or certain == self.records:
-            return Evaluation(
-                levels, certain, feasible=False, certain=certain, exact=len(sure) == len(self.requirements)
-            )
+            return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
         certain_hidden = self._hidden(cells, ~kept, levels)
         if len(sure) < len(self.requirements):
             # The others may fail classes which the sure ones then have to look at again.

@@ -25,15 +25,18 @@ class Incumbent:
         self._loss = loss
         self.rank: tuple[float, int, Levels] | None = None
         self.checks = 0
+        self.since_better = 0
         self.least_suppressed: int | None = None
 
     def offer(self, evaluation: Evaluation) -> None:
         self.checks += 1
+        self.since_better += 1
         if evaluation.feasible:
             rank = (self._loss.value(evaluation), evaluation.suppressed, evaluation.levels)
             if self.rank is None or rank < self.rank:
                 self.rank = rank
-        elif evaluation.exact and (self.least_suppressed is None or evaluation.suppressed < self.least_suppressed):
+                self.since_better = 0
+        elif not evaluation.short and (self.least_suppressed is None or evaluation.suppressed < self.least_suppressed):
             self.least_suppressed = evaluation.suppressed
 
     @property

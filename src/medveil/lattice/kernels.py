@@ -48,15 +48,29 @@ def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: N
         counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
 
 
-@njit("int64(int64[::1], uint8[::1], int64, uint8[::1], int64)", cache=True, nogil=True)
-def count_sketch(keys: Keys, weights: NDArray[np.uint8], enough: int, counters: NDArray[np.uint8], bits: int) -> int:
-    """The records in too small classes where classes may have been merged by chance: never more than there are.
+@njit(
+    "int64(int32[:, ::1], int64[::1], int64[::1], uint8[::1], int64, uint8[::1], int64)", cache=True, nogil=True
+)
+def count_sketch(
+    packs: Codes,
+    lookup: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    weights: NDArray[np.uint8],
+    enough: int,
+    counters: NDArray[np.uint8],
+    bits: int,
+) -> int:
+    """The records in too small classes where classes may have been merged by chance, into 2^bits counters.
 
     Merging classes only makes them larger, so this is a lower bound for the records in classes smaller than `enough`.
     """
+    number_of_packs, cells = packs.shape
     shift = np.uint64(64 - bits)
-    for i in range(len(keys)):
-        bucket = (np.uint64(keys[i]) * np.uint64(0x9E3779B97F4A7C15)) >> shift
+    for i in range(cells):
+        key = lookup[packs[0, i]]
+        for p in range(1, number_of_packs):
+            key += lookup[starts[p] + packs[p, i]]
+        bucket = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift
         counters[bucket] = min(np.int64(counters[bucket]) + np.int64(weights[i]), enough)
     small = 0
     for counter in counters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol
@@ -60,6 +61,10 @@ class Loss(ABC):
     def excess(self, node: Counted) -> float:  # noqa: ARG002 - only some losses know one
         return 0.0
 
+    def most_hidden(self, levels: Levels, limit: float) -> float:  # noqa: ARG002 - only some losses know one
+        """With more records suppressed than this, the node's loss is above the limit for certain."""
+        return math.inf
+
 
 class LossMetric(Loss):
     """LM: how much of each domain a published value stands for; a suppressed record stands for everything.
@@ -99,11 +104,20 @@ class LossMetric(Loss):
         bounds: Numbers = self.bound(nodes) + suppressed / self.records * least_added
         return bounds
 
-    def value(self, node: Counted) -> float:
+    def most_hidden(self, levels: Levels, limit: float) -> float:
+        least_added = 1.0 - sum(float(worst[level]) for worst, level in zip(self.worst, levels, strict=True))
+        if least_added <= 0.0:
+            return math.inf
+        return (limit - self._base(levels)) / least_added * self.records + 1.0
+
+    def _base(self, levels: Levels) -> float:
         base = 0.0
-        for by_level, level in zip(self.by_level, node.levels, strict=True):
+        for by_level, level in zip(self.by_level, levels, strict=True):
             base += float(by_level[level])
-        return base + self.excess(node)
+        return base
+
+    def value(self, node: Counted) -> float:
+        return self._base(node.levels) + self.excess(node)
 
     def excess(self, node: Counted) -> float:
         """What suppression adds: each record goes from its loss to 1.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,14 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
 from medveil.lattice.space import Levels
 
+Number = TypeVar("Number", bound=np.generic)
+
 PACK_SIZE = 1 << 14
 """The largest look-up table of a pack of several quasi-identifiers: it stays in the cache of one core."""
+
+SAMPLED_ABOVE = 1 << 16
+SAMPLE_STEP = 8
+"""Whether a table would be smaller is first tried on one cell in eight, where there are many."""
 
 KEY_LIMIT = 1 << 62
 """Keys are folded, that is ranked densely, before they would pass this."""
@@ -85,6 +92,14 @@ class Lookup:
     tables: tuple[NDArray[np.int32], ...]
     radices: tuple[int, ...]
     key_space: int
+
+    def scaled(self, dtype: type[Number]) -> NDArray[Number]:
+        """All look-up tables in one, so that the sum of a cell's entries is its key, which must fit the type."""
+        scaled, stride = [], self.key_space
+        for table, radix in zip(self.tables, self.radices, strict=True):
+            stride //= radix
+            scaled.append(table.astype(dtype, copy=False) * dtype(stride))  # type: ignore[call-arg]
+        return np.concatenate(scaled)
 
 
 class PackedTable:
@@ -157,6 +172,20 @@ class PackedTable:
                 groups, groups_above = self.parents(position, levels[position])
                 found[position] = np.bincount(groups, by_group, minlength=groups_above).astype(np.int64)
         return tuple(found)
+
+    def shrinks(self, levels: Levels, factor: float) -> bool:
+        """Whether the table at a higher node is likely to be that many times smaller, judged by a sample.
+
+        If classes of r cells are sampled one cell in s, the share of distinct ones is (1 - exp(-r / s)) / (r / s).
+        """
+        if len(self) < SAMPLED_ABOVE:
+            return True
+        lookup = self.lookup(levels)
+        sample = [np.ascontiguousarray(column[::SAMPLE_STEP]) for column in self.packs]
+        keys, key_space = fold(sample, lookup.tables, lookup.radices, len(sample[0]))
+        _, first = rank(keys, key_space)
+        expected = factor / SAMPLE_STEP
+        return len(first) / len(keys) <= -math.expm1(-expected) / expected
 
     def aggregate(self, levels: Levels) -> PackedTable:
         """The table at a higher node."""
