@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import click
 import typer
 
 from medveil import __version__
@@ -27,6 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+STOPPED = 130
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
@@ -210,10 +212,15 @@ def main() -> None:
     """Run the command line; an error is one clear message and an exit code."""
     try:
         with _stoppable():
-            app()
+            code = app(standalone_mode=False) or 0
     except MedveilError as error:
         typer.echo(f"medveil: {error}", err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
+        code = error.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        code = STOPPED
+    if code == STOPPED:
         typer.echo("medveil: stopped; nothing was written.", err=True)
-        sys.exit(130)
+    sys.exit(code)

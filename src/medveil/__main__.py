@@ -1,0 +1,5 @@
+"""`python -m medveil`."""
+
+from medveil.cli import main
+
+main()
