@@ -197,6 +197,6 @@ def test_two_runs_into_one_directory_give_one_release(project, tmp_path):
 def test_the_readme_shows_the_help_of_the_program():
     readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `medveil ([\w-]+)", readme, re.MULTILINE)
-    commands = re.findall(r"^[│|]\s+([a-z][a-z-]+)\s", run("--help").stdout, re.MULTILINE)
+    commands = re.findall(r"^[│|] ([a-z][a-z-]+) ", run("--help").stdout, re.MULTILINE)
     assert commands
     assert sorted(listed) == sorted(commands)

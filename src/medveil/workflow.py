@@ -102,6 +102,7 @@ def opened(
 
 def _make(policy: Policy, folder: Path, data: Any, target: Path, run: Run, limits: Limits | None) -> Manifest:
     started = time.perf_counter()
+    limits = replace(limits or Limits(), spill=target / "spill")
     with opened(policy, folder, data, limits, run) as (problem, source):
         misfit = policy.method.misfit(problem)
         if misfit:

@@ -32,10 +32,13 @@ STAR = "*"
 
 @dataclass(frozen=True)
 class Limits:
-    """What the engine may use: `threads` (all cores where None), `memory` such as `4GB` (most of it where None)."""
+    """What the engine may use: `threads` (all cores where None), `memory` such as `4GB` (most of it where None), and
+    `spill`, a folder for what outgrows memory (one of its own where None).
+    """
 
     threads: int | None = None
     memory: str | None = None
+    spill: Path | None = None
 
 
 class Engine:
@@ -43,7 +46,7 @@ class Engine:
 
     def __init__(self, source: Source, columns: Sequence[str], limits: Limits | None = None) -> None:
         limits = limits or Limits()
-        self._spill = Path(tempfile.mkdtemp(prefix="medveil-"))
+        self._spill = limits.spill or Path(tempfile.mkdtemp(prefix="medveil-"))
         config: dict[str, Any] = {"temp_directory": str(self._spill), "autoinstall_known_extensions": "false"}
         if limits.threads is not None:
             config["threads"] = limits.threads
