@@ -39,7 +39,26 @@ records = st.fixed_dictionaries(
         "patient": st.integers(0, 7),
     }
 )
-rows_of_records = st.lists(records, min_size=1, max_size=20)
+
+
+def drawn(seed, size, patients):
+    """A fuller table than one grown record by record, with several values a person."""
+    generator = np.random.default_rng(seed)
+    return [
+        {
+            "age": ["10", "20", None][generator.integers(3)],
+            "sex": "fm"[generator.integers(2)],
+            "spot": SPOTS[generator.choice(5, p=[0.4, 0.25, 0.15, 0.1, 0.1])],
+            "patient": int(generator.integers(patients)),
+        }
+        for _ in range(size)
+    ]
+
+
+rows_of_records = st.one_of(
+    st.lists(records, min_size=1, max_size=20),
+    st.builds(drawn, st.integers(0, 2**32), st.integers(10, 50), st.integers(2, 30)),
+)
 
 
 class Plain:
@@ -171,6 +190,10 @@ def test_sizes_and_values(prepared, rows, people, k, l, bound):  # noqa: E741
         model = LKCPrivacy(l=2, k=k, c=bound, values=values, attribute="spot")
         assert model.holds(classes, reference).tolist() == expected
         close(model, classes, reference, l=2, c=max(shares), k=plain.worst(size, min))
+        for share in shares:
+            if share > 0:
+                model = AlphaKAnonymity(alpha=share, k=1, value=value, attribute="spot")
+                assert model.holds(classes, reference).tolist() == [other <= share for other in shares]
 
 
 @given(rows=rows_of_records, people=st.booleans(), bound=st.floats(0.01, 2))

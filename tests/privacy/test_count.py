@@ -157,6 +157,18 @@ def test_the_population_counts_only_as_population(tables):
     assert classes.histograms["disease"].counts.tolist() == [2]
 
 
+def test_cells_whose_records_are_taken_away_count_nobody(tables):
+    """A search takes the records of suppressed cells away and leaves their population."""
+    rows = [{"age": "10", "sex": "f", "disease": d, "patient": p} for p, d in enumerate(["flu", "flu", "cold"])]
+    cells = tables.cells(rows, QUASI, ("disease",), subject="patient")
+    taken = dataclasses.replace(cells, counts=np.where(cells.sensitive["disease"] == 0, 0, cells.counts))
+    classes = tables.classes(taken)
+    assert cells.domains["disease"].values[0] == "cold"
+    assert (classes.sizes.tolist(), classes.records.tolist()) == ([2], [2])
+    assert classes.histograms["disease"].values.tolist() == [1]
+    assert classes.histograms["disease"].counts.tolist() == [2]
+
+
 def test_no_classes_at_all(tables):
     cells = tables.cells([{"age": "10", "sex": "f", "disease": "flu"}], QUASI, ("disease",))
     classes = tables.count(cells, np.array([-1]), 0)

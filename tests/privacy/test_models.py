@@ -52,7 +52,8 @@ def town(tables):
 
 
 def test_all_models_are_found():
-    assert set(models()) == set(EXAMPLES)
+    """Those that look at classes; what holds by proof alone has no verdict on them."""
+    assert {name for name, model in models().items() if model.basis != "proof"} == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

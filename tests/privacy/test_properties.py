@@ -102,7 +102,7 @@ def test_absorbing_as_declared(model, merged):
 
 
 def test_every_model_is_tried():
-    assert {model.name for model in MODELS} == set(models())
+    assert {model.name for model in MODELS} == {name for name, model in models().items() if model.basis != "proof"}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
