@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from medveil.errors import MedveilError
     from medveil.inspection import inspect
     from medveil.policy import Policy, load_policy
-    from medveil.release.audit import audit
     from medveil.release.release import Release
-    from medveil.workflow import anonymize
+    from medveil.workflow import anonymize, audit_release
 
 __version__ = "0.1.0"
 
@@ -20,12 +19,12 @@ _HOMES = {
     "Policy": "medveil.policy",
     "Release": "medveil.release.release",
     "anonymize": "medveil.workflow",
-    "audit": "medveil.release.audit",
+    "audit_release": "medveil.workflow",
     "inspect": "medveil.inspection",
     "load_policy": "medveil.policy",
 }
 
-__all__ = ["MedveilError", "Policy", "Release", "anonymize", "audit", "inspect", "load_policy"]
+__all__ = ["MedveilError", "Policy", "Release", "anonymize", "audit_release", "inspect", "load_policy"]
 
 
 def __getattr__(name: str) -> Any:

@@ -74,15 +74,17 @@ def anonymize(
 def audit(
     directory: Annotated[Path, typer.Argument(help="A release directory.")],
     source: Annotated[Path | None, typer.Option(help="The original data, for claims that need them.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove the claims of a release again, from its files."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.errors import VerificationError  # noqa: PLC0415
-    from medveil.release.audit import audit as audit_release  # noqa: PLC0415
-    from medveil.table.source import open_source  # noqa: PLC0415
+    from medveil.workflow import audit_release  # noqa: PLC0415
 
-    report = audit_release(directory, open_source(source) if source else None)
+    report = audit_release(directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [])
     _print(report, as_json, lambda: terminal.show_audit(report))
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)

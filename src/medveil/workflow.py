@@ -24,7 +24,7 @@ from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
 from medveil.preparation import prepare
-from medveil.release.audit import ClaimFinding, audit
+from medveil.release.audit import AuditReport, ClaimFinding, audit
 from medveil.release.directory import staged
 from medveil.release.draft import Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
@@ -88,6 +88,22 @@ def open_data(policy: Policy, folder: Path, data: Any = None) -> Source:
     return open_source(given, **options)
 
 
+def audit_release(directory: Path, source: Any = None, **options: Any) -> AuditReport:
+    """Prove the claims of a release again; `source` is the original, for claims that need it.
+
+    Where the steward's internal files are at hand, they say how the source is to be read; `options` say so elsewhere.
+    """
+    if source is None:
+        return audit(directory)
+    internal = directory / INTERNAL
+    base = None
+    if (internal / "policy.json").is_file() and not any(options.values()):
+        data = json.loads((internal / "policy.json").read_text(encoding="utf-8")).get("data")
+        options = {key: value for key, value in data.items() if key != "path"} if isinstance(data, dict) else {}
+        base = Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
+    return audit(directory, open_source(source, **options), base=base)
+
+
 @contextmanager
 def opened(
     policy: Policy, folder: Path, data: Any = None, limits: Limits | None = None, run: Run | None = None
@@ -119,7 +135,11 @@ def _make(policy: Policy, folder: Path, data: Any, target: Path, run: Run, limit
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
             "measures": {name: asdict(score) for name, score in scores.items()},
-            "run": {"seconds": round(time.perf_counter() - started, 3), "seed": policy.seed},
+            "run": {
+                "seconds": round(time.perf_counter() - started, 3),
+                "seed": policy.seed,
+                "folder": str(folder.resolve()),
+            },
             **draft.internal,
         }
         _write_internal(content, target / INTERNAL)
