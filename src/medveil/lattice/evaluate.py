@@ -29,11 +29,11 @@ from medveil.privacy.model import Reference, Requirement
 
 Number = TypeVar("Number", bound=np.generic)
 
-DIRECT = 1 << 16
-"""Key spaces up to here, or four times the cells, are counted by direct index at once, one byte a class."""
+DIRECT = 1 << 20
+"""Key spaces up to here, or four times the cells of a chunk, have a counter of one byte for each key."""
 
 SKETCH_BITS = 21
-"""Larger ones are first counted in so many bits' buckets, which stay in the cache and rule most bad nodes out."""
+"""Larger ones are first hashed into so many bits' counters, which stay in the cache and rule most bad nodes out."""
 
 DIRECT_LIMIT = 1 << 26
 """What they do not rule out is counted by direct index up to here, else by rank."""
@@ -102,13 +102,10 @@ class Evaluator:
         self._reference = reference
         self._sensitive_hierarchies = hierarchies
         self._scratch = threading.local()
-        self.table = PackedTable(
-            space.hierarchies,
-            (0,) * len(space),
-            np.ascontiguousarray(cells.codes, dtype=np.int32),
-            np.ascontiguousarray(cells.counts, dtype=np.int64),
-        )
-        self._tables = [self.table]
+        self.codes = np.ascontiguousarray(cells.codes, dtype=np.int32)
+        self.counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
+        self._tables: list[PackedTable] = []
+        self._chunked: PackedTable | None = None
         self._tried: set[Levels] = {(0,) * len(space)}
         self._merged = [_Merged(cells, (0,) * len(space))]
         everything = tuple(range(len(space)))
@@ -123,6 +120,11 @@ class Evaluator:
             and not counts_classes
             and all(isinstance(r.model, KAnonymity) and r.shield == everything for r in self.requirements)
         )
+
+    @cached_property
+    def table(self) -> PackedTable:
+        """The cells themselves."""
+        return PackedTable.of(self.space.hierarchies, (0,) * len(self.space), list(self.codes), self.counts)
 
     @cached_property
     def reference(self) -> Reference:
@@ -155,15 +157,32 @@ class Evaluator:
             if base.shrinks(levels, WORTHWHILE):
                 table = base.aggregate(levels)
                 if len(table) * WORTHWHILE <= len(base):
-                    self._tables = [self.table, *self._tables[1:][-TABLES_KEPT:], table]
+                    self._tables = [*self._tables[-TABLES_KEPT:], table]
         elif self.cells.subjects is None:
             merged_from = self._serving_cells(levels)
             merged = merged_from.merge(self.space.hierarchies, levels)
             if len(merged.cells) * WORTHWHILE <= len(merged_from.cells):
                 self._merged = [self._merged[0], *self._merged[1:][-TABLES_KEPT:], merged]
 
+    def chunk(self, meet: Levels, join: Levels) -> None:
+        """Make ready for many checks between two nodes: cells in an order in which failures show early."""
+        if self.sizes_only:
+            self._chunked = self._serving(meet).chunked(join)
+
     def _serving(self, levels: Sequence[int]) -> PackedTable:
-        return min((t for t in self._tables if t.serves(levels)), key=len)
+        """The smallest table from which a node can be checked."""
+        return min((t for t in self._tables if t.serves(levels)), key=len, default=self.table)
+
+    def _serving_chunks(self, levels: Sequence[int]) -> PackedTable:
+        """The table in chunks, if the node can be checked from it, else the smallest one."""
+        chunked = self._chunked
+        if (
+            chunked is not None
+            and chunked.serves(levels)
+            and all(level <= join for level, join in zip(levels, chunked.join, strict=True))
+        ):
+            return chunked
+        return self._serving(levels)
 
     def _serving_cells(self, levels: Sequence[int]) -> _Merged:
         served = (m for m in self._merged if all(a <= b for a, b in zip(m.levels, levels, strict=True)))
@@ -180,56 +199,83 @@ class Evaluator:
         kept, _ = self._suppress(self.cells, classes, self.requirements, np.ones(len(self.cells), dtype=np.bool_))
         return kept
 
-    def evaluate(self, levels: Levels, allowed: int, worth: float = math.inf) -> Evaluation:
+    def evaluate(
+        self, levels: Levels, allowed: int, *, worth: float = math.inf, telling: float = math.inf
+    ) -> Evaluation:
         """Check one node where at most `allowed` records may be suppressed.
 
-        With more than `worth` suppressed the caller has no use for it, beyond knowing that.
+        With more than `worth` suppressed the caller has no use for the node itself, and with more than `telling` none
+        for the exact number.
         """
         if self.sizes_only:
-            return self._evaluate_sizes(levels, allowed, worth)
+            return self._evaluate_sizes(levels, allowed, worth, telling)
         return self._evaluate_classes(levels, allowed)
 
     def _room(self, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
         """A working array of the thread's own, kept between checks."""
         room = getattr(self._scratch, name, None)
         if room is None or len(room) < size:
-            room = np.empty(max(size, 1 << 16), dtype=dtype)
+            room = np.zeros(max(size, 1 << 16), dtype=dtype)
             setattr(self._scratch, name, room)
         found: NDArray[Number] = room[:size]
         return found
 
-    def _evaluate_sizes(self, levels: Levels, allowed: int, worth: float) -> Evaluation:
+    def _evaluate_sizes(self, levels: Levels, allowed: int, worth: float, telling: float) -> Evaluation:
         """k-anonymity of records alone: class sizes need no more than one byte each."""
-        table, enough = self._serving(levels), self.enough
-        lookup = table.lookup(levels)
-        weights = table.weights(enough)
-        most = min(allowed, worth)
-        if max(DIRECT, 4 * len(table)) < lookup.key_space <= KEY_LIMIT:
-            bits = min(max((4 * len(table)).bit_length(), 12), SKETCH_BITS)
-            counters = self._room("counters", 1 << bits, np.uint8)
-            counters[:] = 0
-            scaled = lookup.scaled(np.int64)
-            small = kernels.count_sketch(table.packs, scaled, table.starts, weights, enough, counters, bits)
-            if small > most:
+        useful = min(allowed, worth, self.records - 1)
+        small, exact = self._count_small(levels, int(max(useful, min(allowed, telling))))
+        if small > useful:
+            return Evaluation(levels, small, feasible=False, certain=small, short=True)
+        if small or not exact:
+            small, hidden = self._count_hidden(levels)
+            if small > useful:
                 return Evaluation(levels, small, feasible=False, certain=small, short=True)
+        else:
+            hidden = tuple(
+                np.zeros(len(hierarchy.levels[level].labels), dtype=np.int64)
+                for hierarchy, level in zip(self.space.hierarchies, levels, strict=True)
+            )
+        return Evaluation(levels, small, feasible=True, certain=small, hidden=hidden, certain_hidden=hidden)
+
+    def _count_small(self, levels: Levels, most: int) -> tuple[int, bool]:
+        """The records in too small classes, or a lower bound, and whether it is exact if it is no more than `most`."""
+        table, enough = self._serving_chunks(levels), self.enough
+        lookup = table.lookup(levels, chunked=True)
+        if lookup.key_space > KEY_LIMIT:
+            return 0, False
+        direct = lookup.key_space <= max(DIRECT, 4 * table.largest_chunk)
+        bits = 0 if direct else min(max((4 * table.largest_chunk).bit_length(), 16), SKETCH_BITS)
+        small = kernels.count_small(
+            table.packs,
+            lookup.scaled(np.int64),
+            table.packing.starts,
+            table.weights(enough),
+            table.chunks,
+            enough,
+            most,
+            bits,
+            self._room("zeros", lookup.key_space if direct else 1 << bits, np.uint8),
+            self._room("slots", table.largest_chunk, np.int32),
+        )
+        return small, direct
+
+    def _count_hidden(self, levels: Levels) -> tuple[int, tuple[NDArray[np.int64], ...]]:
+        """The records in too small classes, in all and by group of each quasi-identifier."""
+        table, enough = self._serving(levels), self.enough
+        lookup, weights, starts = table.lookup(levels), table.weights(enough), table.packing.starts
         if lookup.key_space <= max(DIRECT, min(DIRECT_LIMIT, 64 * len(table))):
-            keys = self._room("keys", len(table), np.int32)
+            keys = self._room("slots", len(table), np.int32)
             counters = self._room("counters", lookup.key_space, np.uint8)
             counters[:] = 0
-            kernels.count_direct(table.packs, lookup.scaled(np.int32), table.starts, weights, enough, counters, keys)
+            kernels.count_direct(table.packs, lookup.scaled(np.int32), starts, weights, enough, counters, keys)
         else:
             keys, first = rank(*fold(list(table.packs), lookup.tables, lookup.radices, len(table)))
             counters = self._room("counters", len(first), np.uint8)
             counters[:] = 0
             kernels.count_keys(keys, weights, enough, counters)
-        small = kernels.sum_small(counters, enough)
-        if small > most or small == self.records:
-            return Evaluation(levels, small, feasible=False, certain=small, short=True)
-        hidden_by_code = np.zeros(int(table.starts[-1]), dtype=np.int64)
-        if small:
-            kernels.hidden_by_code(table.packs, table.starts, keys, weights, enough, counters, hidden_by_code)
-        hidden = table.spread(hidden_by_code, levels)
-        return Evaluation(levels, small, feasible=True, certain=small, hidden=hidden, certain_hidden=hidden)
+        by_code = np.zeros(int(starts[-1]), dtype=np.int64)
+        kernels.hidden_by_code(table.packs, starts, keys, weights, enough, counters, by_code)
+        return int(by_code[: int(starts[1])].sum()), table.spread(by_code, levels)
 
     def _evaluate_classes(self, levels: Levels, allowed: int) -> Evaluation:
         """Any requirements: count classes, take verdicts, suppress, until nothing changes."""

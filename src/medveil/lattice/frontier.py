@@ -10,6 +10,7 @@ in the levels of the widest quasi-identifiers, so that a small table serves each
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -19,7 +20,7 @@ from medveil.lattice.evaluate import Evaluation, Evaluator
 from medveil.lattice.incumbent import Incumbent, Watch
 from medveil.lattice.loss import Loss
 from medveil.lattice.projections import Pairs
-from medveil.lattice.space import Levels, Space, at_most, meet
+from medveil.lattice.space import Levels, Space, at_most, join, meet
 
 WORKERS = 2
 """Nodes checked at a time; fixed, so that every run checks the same nodes."""
@@ -29,6 +30,9 @@ PATIENCE = 16
 
 LARGE_GROUP = 32
 """So many undecided nodes are worth a table of their own."""
+
+SMALL_GROUP = 16
+"""So many are worth putting the cells in order for them."""
 
 DROP = 0.5
 """Nats of entropy by which a table must be coarser to be worth a try."""
@@ -87,6 +91,13 @@ class Undecided:
             free = free[~at_most(nodes, chosen[-1])]
         return chosen
 
+    def rooms(self, levels: Levels, limit: float) -> tuple[float, float]:
+        """With how many suppressed records the node, and with how many any undecided one below, is worth nothing."""
+        below = np.flatnonzero(at_most(self.nodes, levels) & self.open)
+        rooms = self._loss.most_hidden(self.nodes[:, below], limit)
+        own = rooms[self.height[below] == sum(levels)]
+        return float(own.max(initial=-math.inf)), float(rooms.max(initial=-math.inf))
+
     def settle(self, evaluation: Evaluation, *, prunes: bool, allowed: int) -> None:
         """Learn from one checked node."""
         below = at_most(self.nodes, evaluation.levels)
@@ -114,6 +125,7 @@ class Groups:
         self._evaluator = evaluator
         self._entropies = _entropies(evaluator)
         self._path: list[tuple[int, int]] = []
+        self._made_for: list[tuple[int, int]] = []
 
     def members(self, undecided: Undecided) -> NDArray[np.intp]:
         """The undecided nodes of the current group, or of the next where there are none."""
@@ -139,6 +151,10 @@ class Groups:
             members = members[nodes[widest] == level]
             if len(members) >= LARGE_GROUP:
                 self._evaluator.focus(meet(undecided.nodes[:, members]))
+        if self._path != self._made_for and len(members) >= SMALL_GROUP:
+            self._made_for = list(self._path)
+            nodes = undecided.nodes[:, members]
+            self._evaluator.chunk(meet(nodes), join(nodes))
         return members
 
 
@@ -158,8 +174,8 @@ def search_frontier(
     prunes = evaluator.prunes(allowed)
     groups = Groups(evaluator)
 
-    def check(levels: Levels) -> Evaluation:
-        return evaluator.evaluate(levels, allowed, loss.most_hidden(levels, incumbent.cut))
+    def check(levels: Levels, worth: float, telling: float) -> Evaluation:
+        return evaluator.evaluate(levels, allowed, worth=worth, telling=telling)
 
     with ThreadPoolExecutor(WORKERS) as executor:
         pairs = Pairs(evaluator, executor)
@@ -172,7 +188,8 @@ def search_frontier(
                 chosen = undecided.promising(WORKERS)
             else:
                 chosen = undecided.most_general(groups.members(undecided), WORKERS)
-            for evaluation in executor.map(check, chosen):
+            rooms = [undecided.rooms(levels, incumbent.cut) for levels in chosen]
+            for evaluation in executor.map(check, chosen, *zip(*rooms, strict=True)):
                 incumbent.offer(evaluation)
                 undecided.settle(evaluation, prunes=prunes, allowed=allowed)
     return None

@@ -49,44 +49,62 @@ def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: N
 
 
 @njit(
-    "int64(int32[:, ::1], int64[::1], int64[::1], uint8[::1], int64, uint8[::1], int64)", cache=True, nogil=True
+    "int64(int32[:, ::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, uint8[::1], int32[::1])",
+    cache=True,
+    nogil=True,
 )
-def count_sketch(
+def count_small(
     packs: Codes,
     lookup: NDArray[np.int64],
     starts: NDArray[np.int64],
     weights: NDArray[np.uint8],
+    chunks: NDArray[np.int64],
     enough: int,
-    counters: NDArray[np.uint8],
+    most: int,
     bits: int,
+    counters: NDArray[np.uint8],
+    slots: Codes,
 ) -> int:
-    """The records in too small classes where classes may have been merged by chance, into 2^bits counters.
+    """The records in classes smaller than `enough`; counting ends once there are more than `most`.
 
-    Merging classes only makes them larger, so this is a lower bound for the records in classes smaller than `enough`.
+    No class lies in two chunks, so that after each chunk its small classes are final. Keys are counted in their own
+    counter, or, with `bits`, hashed into 2^bits counters: classes that share one only look larger, so that the result
+    is a lower bound. The counters must be zero, and are zero again at the end.
     """
-    number_of_packs, cells = packs.shape
+    number_of_packs = len(packs)
     shift = np.uint64(64 - bits)
-    for i in range(cells):
-        key = lookup[packs[0, i]]
-        for p in range(1, number_of_packs):
-            key += lookup[starts[p] + packs[p, i]]
-        bucket = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift
-        counters[bucket] = min(np.int64(counters[bucket]) + np.int64(weights[i]), enough)
     small = 0
-    for counter in counters:
-        if counter < enough:
-            small += counter
+    for chunk in range(len(chunks) - 1):
+        begin, end = chunks[chunk], chunks[chunk + 1]
+        for i in range(begin, end):
+            key = lookup[packs[0, i]]
+            for p in range(1, number_of_packs):
+                key += lookup[starts[p] + packs[p, i]]
+            if bits:
+                key = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+            slots[i - begin] = key
+            counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
+        if len(counters) <= 2 * (end - begin):
+            for slot in range(len(counters)):
+                if counters[slot] < enough:
+                    small += counters[slot]
+                counters[slot] = 0
+        else:
+            for i in range(end - begin):
+                if counters[slots[i]] < enough:
+                    small += counters[slots[i]]
+                counters[slots[i]] = 0
+        if small > most:
+            break
     return small
 
 
-@njit("int64(uint8[::1], int64)", cache=True, nogil=True)
-def sum_small(counters: NDArray[np.uint8], enough: int) -> int:
-    """The records in classes smaller than `enough`."""
-    small = 0
-    for counter in counters:
-        if counter < enough:
-            small += counter
-    return small
+@njit("void(int32[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+def sort_by_class(classes: Codes, begins: NDArray[np.int64], order: NDArray[np.int64]) -> None:
+    """The cells class by class, where class c begins at `begins[c]`, which is used up."""
+    for i in range(len(classes)):
+        order[begins[classes[i]]] = i
+        begins[classes[i]] += 1
 
 
 @njit("void(int32[:, ::1], int64[::1], int32[::1], uint8[::1], int64, uint8[::1], int64[::1])", cache=True, nogil=True)

@@ -61,9 +61,9 @@ class Loss(ABC):
     def excess(self, node: Counted) -> float:  # noqa: ARG002 - only some losses know one
         return 0.0
 
-    def most_hidden(self, levels: Levels, limit: float) -> float:  # noqa: ARG002 - only some losses know one
-        """With more records suppressed than this, the node's loss is above the limit for certain."""
-        return math.inf
+    def most_hidden(self, nodes: Nodes, limit: float) -> Numbers:  # noqa: ARG002 - only some losses know one
+        """With more records suppressed than this, a node's loss is above the limit for certain."""
+        return np.full(nodes.shape[1], math.inf)
 
 
 class LossMetric(Loss):
@@ -104,11 +104,10 @@ class LossMetric(Loss):
         bounds: Numbers = self.bound(nodes) + suppressed / self.records * least_added
         return bounds
 
-    def most_hidden(self, levels: Levels, limit: float) -> float:
-        least_added = 1.0 - sum(float(worst[level]) for worst, level in zip(self.worst, levels, strict=True))
-        if least_added <= 0.0:
-            return math.inf
-        return (limit - self._base(levels)) / least_added * self.records + 1.0
+    def most_hidden(self, nodes: Nodes, limit: float) -> Numbers:
+        least_added = 1.0 - _look_up(self.worst, nodes)
+        room = (limit - self.bound(nodes)) * self.records
+        return np.divide(room, least_added, out=np.full(len(room), math.inf), where=least_added > 1e-9) + 1.0
 
     def _base(self, levels: Levels) -> float:
         base = 0.0

@@ -61,7 +61,7 @@ def _pairs(evaluator: Evaluator) -> Iterator[tuple[tuple[int, int], int]]:
 
 
 def _small(evaluator: Evaluator, first: int, second: int, enough: int) -> NDArray[np.int64]:
-    space, table = evaluator.space, evaluator.table
+    space = evaluator.space
     low = [space.bottom[first], space.bottom[second]]
     number = [_groups(evaluator, first, low[0]), _groups(evaluator, second, low[1])]
     while number[0] * number[1] > CROSS_LIMIT:
@@ -76,11 +76,11 @@ def _small(evaluator: Evaluator, first: int, second: int, enough: int) -> NDArra
     groups = []
     for position, level in zip((first, second), low, strict=True):
         hierarchy = space.hierarchies[position]
-        column = table.codes[position]
+        column = evaluator.codes[position]
         codes.append(column if level == 0 else hierarchy.levels[level].groups[column])
         groups.append(np.stack([parents(hierarchy, level, high) for high in range(level, space.top[position] + 1)]))
     cross = np.zeros(number, dtype=np.int64)
-    kernels.cross_count(codes[0], codes[1], table.counts, cross)
+    kernels.cross_count(codes[0], codes[1], evaluator.counts, cross)
     found = np.zeros((len(groups[0]), len(groups[1])), dtype=np.int64)
     kernels.small_in_cross(cross, groups[0], groups[1], enough, found)
     missing = ((low[0] - space.bottom[first], 0), (low[1] - space.bottom[second], 0))

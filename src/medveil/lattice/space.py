@@ -139,3 +139,8 @@ def at_most(nodes: NDArray[np.int8], levels: Sequence[int]) -> NDArray[np.bool_]
 def meet(nodes: NDArray[np.int8]) -> Levels:
     """The componentwise minimum: the most general node that lies below all of these."""
     return tuple(int(level) for level in nodes.min(axis=1))
+
+
+def join(nodes: NDArray[np.int8]) -> Levels:
+    """The componentwise maximum: the most specific node that lies above all of these."""
+    return tuple(int(level) for level in nodes.max(axis=1))

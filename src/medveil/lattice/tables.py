@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
 from medveil.lattice.space import Levels
-
-Number = TypeVar("Number", bound=np.generic)
 
 PACK_SIZE = 1 << 14
 """The largest look-up table of a pack of several quasi-identifiers: it stays in the cache of one core."""
@@ -69,20 +67,30 @@ def parents(hierarchy: Hierarchy, low: int, high: int) -> NDArray[np.int32]:
     return found
 
 
-def pack_positions(sizes: Sequence[int], limit: int) -> tuple[tuple[int, ...], ...]:
-    """Quasi-identifiers to be packed together: first fit by falling size, no pack of several above the limit."""
-    packs: list[list[int]] = []
-    filled: list[int] = []
-    for position in sorted(range(len(sizes)), key=lambda p: (-sizes[p], p)):
-        for number, pack in enumerate(packs):
-            if filled[number] * sizes[position] <= limit:
-                pack.append(position)
-                filled[number] *= sizes[position]
-                break
-        else:
-            packs.append([position])
-            filled.append(sizes[position])
-    return tuple(tuple(sorted(pack)) for pack in packs)
+@dataclass(frozen=True)
+class Packing:
+    """Which quasi-identifiers share a column, how many codes each has, and where each column's look-up table begins."""
+
+    positions: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], limit: int) -> Packing:
+        """First fit by falling size; no column of several quasi-identifiers has more codes than the limit."""
+        packs: list[list[int]] = []
+        filled: list[int] = []
+        for position in sorted(range(len(sizes)), key=lambda p: (-sizes[p], p)):
+            for number, pack in enumerate(packs):
+                if filled[number] * sizes[position] <= limit:
+                    pack.append(position)
+                    filled[number] *= sizes[position]
+                    break
+            else:
+                packs.append([position])
+                filled.append(sizes[position])
+        starts = np.concatenate(([0], np.cumsum(filled))).astype(np.int64)
+        return cls(tuple(tuple(sorted(pack)) for pack in packs), sizes, starts)
 
 
 @dataclass(frozen=True)
@@ -93,39 +101,59 @@ class Lookup:
     radices: tuple[int, ...]
     key_space: int
 
-    def scaled(self, dtype: type[Number]) -> NDArray[Number]:
+    def scaled(self, dtype: type[Any]) -> NDArray[Any]:
         """All look-up tables in one, so that the sum of a cell's entries is its key, which must fit the type."""
-        scaled, stride = [], self.key_space
+        scaled: list[NDArray[Any]] = []
+        stride = self.key_space
         for table, radix in zip(self.tables, self.radices, strict=True):
             stride //= radix
-            scaled.append(table.astype(dtype, copy=False) * dtype(stride))  # type: ignore[call-arg]
+            scaled.append(table.astype(dtype) * dtype(stride))
         return np.concatenate(scaled)
 
 
 class PackedTable:
-    """Cells without sensitive values at `levels`: `codes[j, i]` is cell i's group there, `counts[i]` its records."""
+    """Cells without sensitive values at `levels`: packed codes and `counts[i]`, the records of cell i.
+
+    No class of a node at or below `join` lies in two of the `chunks`, which are given by their bounds.
+    """
 
     def __init__(
-        self, hierarchies: Sequence[Hierarchy], levels: Levels, codes: NDArray[np.int32], counts: NDArray[np.int64]
+        self,
+        hierarchies: Sequence[Hierarchy],
+        levels: Levels,
+        packing: Packing,
+        packs: NDArray[np.int32],
+        counts: NDArray[np.int64],
     ) -> None:
         self.hierarchies = tuple(hierarchies)
         self.levels = levels
-        self.codes = codes
+        self.packing = packing
+        self.packs = packs
         self.counts = counts
-        self.sizes = tuple(len(h.levels[level].labels) for h, level in zip(hierarchies, levels, strict=True))
-        limit = min(PACK_SIZE, max(256, len(counts) // 8))
-        self.positions = pack_positions(self.sizes, limit)
-        self.packs = np.empty((len(self.positions), len(counts)), dtype=np.int32)
-        for number, pack in enumerate(self.positions):
-            column = codes[pack[0]].astype(np.int32)
-            for position in pack[1:]:
-                column *= np.int32(self.sizes[position])
-                column += codes[position]
-            self.packs[number] = column
-        self.pack_sizes = tuple(math.prod(self.sizes[position] for position in pack) for pack in self.positions)
-        self.starts = np.concatenate(([0], np.cumsum(self.pack_sizes))).astype(np.int64)
+        self.join: Levels = tuple(hierarchy.height for hierarchy in hierarchies)
+        self.chunks = np.array([0, len(counts)], dtype=np.int64)
+        self.largest_chunk = len(counts)
         self._weights: tuple[int, NDArray[np.uint8]] | None = None
         self._parents: dict[tuple[int, int], tuple[NDArray[np.int32], int]] = {}
+
+    @classmethod
+    def of(
+        cls,
+        hierarchies: Sequence[Hierarchy],
+        levels: Levels,
+        codes: Sequence[NDArray[np.int32]],
+        counts: NDArray[np.int64],
+    ) -> PackedTable:
+        """The table of these codes, which are groups of each quasi-identifier's level."""
+        sizes = tuple(len(h.levels[level].labels) for h, level in zip(hierarchies, levels, strict=True))
+        packing = Packing.of(sizes, min(PACK_SIZE, max(256, len(counts) // 8)))
+        packs = np.empty((len(packing.positions), len(counts)), dtype=np.int32)
+        for column, pack in zip(packs, packing.positions, strict=True):
+            column[:] = codes[pack[0]]
+            for position in pack[1:]:
+                column *= np.int32(sizes[position])
+                column += codes[position]
+        return cls(hierarchies, levels, packing, packs, counts)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -143,15 +171,21 @@ class PackedTable:
             self._parents[position, level] = found
         return found
 
-    def lookup(self, levels: Sequence[int]) -> Lookup:
-        """The look-up tables of a node: for each pack, from pack code to the digit of its generalized values."""
+    def lookup(self, levels: Sequence[int], *, chunked: bool = False) -> Lookup:
+        """The look-up tables of a node: for each pack, from pack code to the digit of its generalized values.
+
+        `chunked`: for keys that need to differ within a chunk only, so that levels of the join have no digit.
+        """
         tables, radices = [], []
-        for pack in self.positions:
+        for pack in self.packing.positions:
             table, radix = np.zeros(1, dtype=np.int32), 1
             for position in pack:
                 groups, number = self.parents(position, levels[position])
-                table = (table[:, None] * np.int32(number) + groups).ravel()
-                radix *= number
+                if number == 1 or (chunked and levels[position] == self.join[position]):
+                    table = np.repeat(table, self.packing.sizes[position])
+                else:
+                    table = (table[:, None] * np.int32(number) + groups).ravel()
+                    radix *= number
             tables.append(table)
             radices.append(radix)
         return Lookup(tuple(tables), tuple(radices), math.prod(radices))
@@ -163,10 +197,11 @@ class PackedTable:
 
     def spread(self, hidden: NDArray[np.int64], levels: Sequence[int]) -> tuple[NDArray[np.int64], ...]:
         """From counts by pack code to counts by group of each quasi-identifier at a node."""
-        found: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(self.sizes)
-        for number, pack in enumerate(self.positions):
-            block = hidden[self.starts[number] : self.starts[number + 1]]
-            block = block.reshape([self.sizes[position] for position in pack])
+        packing = self.packing
+        found: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(packing.sizes)
+        for number, pack in enumerate(packing.positions):
+            block = hidden[packing.starts[number] : packing.starts[number + 1]]
+            block = block.reshape([packing.sizes[position] for position in pack])
             for axis, position in enumerate(pack):
                 by_group = block.sum(axis=tuple(other for other in range(len(pack)) if other != axis))
                 groups, groups_above = self.parents(position, levels[position])
@@ -189,14 +224,40 @@ class PackedTable:
 
     def aggregate(self, levels: Levels) -> PackedTable:
         """The table at a higher node."""
-        keys, key_space = self.keys(levels)
-        ranks, first = rank(keys, key_space)
+        ranks, first = rank(*self.keys(levels))
         counts = np.zeros(len(first), dtype=np.int64)
         kernels.add_counts(ranks, self.counts, counts)
-        codes = np.stack(
-            [self.parents(position, level)[0][self.codes[position, first]] for position, level in enumerate(levels)]
-        )
-        return PackedTable(self.hierarchies, levels, codes, counts)
+        codes: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)] * len(levels)
+        for column, pack in zip(self.packs, self.packing.positions, strict=True):
+            packed = column[first]
+            for position in reversed(pack):
+                packed, code = np.divmod(packed, np.int32(self.packing.sizes[position]))
+                codes[position] = self.parents(position, levels[position])[0][code]
+        return PackedTable.of(self.hierarchies, levels, codes, counts)
+
+    def chunked(self, join: Levels) -> PackedTable:
+        """The same cells in chunks, one for each class of the join, those of the fewest records first.
+
+        A node below the join suppresses most in these, so that counting soon ends where it suppresses too much.
+        """
+        classes, first = rank(*self.keys(join))
+        records = np.zeros(len(first), dtype=np.int64)
+        kernels.add_counts(classes, self.counts, records)
+        cells = np.bincount(classes, minlength=len(first))
+        by_records = np.argsort(records, kind="stable")
+        chunks = np.concatenate(([0], np.cumsum(cells[by_records]))).astype(np.int64)
+        begins = np.empty(len(first), dtype=np.int64)
+        begins[by_records] = chunks[:-1]
+        order = np.empty(len(self), dtype=np.int64)
+        kernels.sort_by_class(classes, begins, order)
+        packs = np.empty_like(self.packs)
+        for number, column in enumerate(self.packs):
+            np.take(column, order, out=packs[number])
+        table = PackedTable(self.hierarchies, self.levels, self.packing, packs, self.counts[order])
+        table.join = join
+        table.chunks = chunks
+        table.largest_chunk = int(cells.max(initial=0))
+        return table
 
     def weights(self, enough: int) -> NDArray[np.uint8]:
         """The records of each cell in one byte: more than `enough` is enough."""
