@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from medveil import methods as methods_package
 from medveil.errors import PolicyError, did_you_mean
 from medveil.hierarchy import builders
+from medveil.hierarchy.flat import Codes, Range
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.methods.method import Method
 from medveil.policy_file import Lines, read_policy_file
@@ -118,6 +119,10 @@ class AttributePolicy(_Part):
     hierarchy: Annotated[
         Annotated[HierarchySpec, OneOf("type", builders)] | None, Field(description="How its values generalize.")
     ] = None
+    domain: Annotated[
+        tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] | Range | Codes | None,
+        Field(description="Its values where it has no hierarchy: a list, `{range: [low, high]}` or `{path: file}`."),
+    ] = None
     weight: Annotated[float, Field(gt=0, description="How much its loss counts against that of the others.")] = 1.0
     min_level: Annotated[int, Field(ge=0, description="The least level at which it may be published.")] = 0
     max_level: Annotated[int | None, Field(ge=0, description="The greatest level at which it may be published.")] = None
@@ -132,6 +137,10 @@ class AttributePolicy(_Part):
             )
         if self.max_level is not None and self.max_level < self.min_level:
             raise PydanticCustomError("levels", "min_level is above max_level")
+        if self.domain is not None and (self.hierarchy is not None or self.role not in {Role.QUASI, Role.SENSITIVE}):
+            raise PydanticCustomError(
+                "domain", "'domain' is for quasi-identifiers and sensitive attributes without a hierarchy of their own"
+            )
         return self
 
 
@@ -169,6 +178,10 @@ class Policy(_Part):
             raise PydanticCustomError("subjects", "only one column can be the subject")
         if not self.privacy:
             raise PydanticCustomError("no_privacy", "'privacy' must name at least one model")
+        if self.seed is not None and any(model.basis == "proof" for model in self.privacy):
+            raise PydanticCustomError(
+                "seed", "differential privacy draws on the system's randomness: 'seed' must be left out"
+            )
         return self
 
 

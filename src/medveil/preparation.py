@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.engine import Engine, Limits
@@ -15,10 +17,12 @@ from medveil.errors import PolicyError, did_you_mean
 from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
+from medveil.methods.dp_domain import declared_cells
 from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import AttributePolicy, Policy
 from medveil.privacy.count import reference_of
+from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.model import PrivacyModel, Requirement
 from medveil.privacy.sensitive import SensitiveModel
 from medveil.table.guess import guess
@@ -35,23 +39,15 @@ def prepare(
     schema = _schema(policy, source)
     models = _resolve(policy.privacy, schema)
     needed = schema.names(Role.SUBJECT, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
-    with Engine(source, needed, limits) as engine:
-        _refuse_free_text(policy, engine)
-        run.step("Counting distinct records")
-        columns = (*schema.quasi, *schema.sensitive)
-        raw = engine.cells(columns)
-        kinds = {name: _kind(policy.attributes[name]) for name in columns}
-        joined, people = with_population(raw, schema, _population(models, folder))
-        cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
-        if schema.subject is not None:
-            offsets, codes, count = engine.subjects(raw, columns, schema.subject)
-            nobody = np.full(len(cells) - len(raw), offsets[-1])
-            cells = replace(cells, subjects=Subjects(np.concatenate([offsets, nobody]), codes, count))
-        hierarchies = _hierarchies(policy, cells, folder)
+    declared = any(model.declared_domains for model in models)
+    with Engine(source, needed, limits, may_be_empty=declared) as engine:
+        count = _count_declared if declared else _count_found
+        counted = count(policy, schema, models, engine, folder, run)
+        cells, hierarchies = counted.cells, counted.hierarchies
         yield Problem(
             schema=schema,
             engine=engine,
-            raw=raw,
+            raw=counted.raw,
             cells=cells,
             hierarchies={name: hierarchies[name] for name in schema.quasi},
             models=models,
@@ -62,11 +58,77 @@ def prepare(
             weights={name: policy.attributes[name].weight for name in schema.quasi},
             min_levels={name: policy.attributes[name].min_level for name in schema.quasi},
             max_levels=_max_levels(policy, schema.quasi, hierarchies),
-            specifications={name: _specification(policy.attributes[name]) for name in columns},
+            specifications={name: _specification(policy.attributes[name]) for name in cells.domains},
             folder=folder,
-            described={name: _described(policy.attributes[name]) for name in schema.quasi},
+            described={
+                name: _described(policy.attributes[name]) for name in (hierarchies if declared else schema.quasi)
+            },
             stars=policy.output.suppressed == "stars",
+            preparation=counted.preparation,
         )
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The engine's distinct tuples, the cells that they are, and the hierarchies over the cells' domains."""
+
+    raw: pa.Table
+    cells: Cells
+    hierarchies: Mapping[str, Hierarchy]
+    preparation: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _count_found(
+    policy: Policy, schema: Schema, models: Sequence[PrivacyModel], engine: Engine, folder: Path, run: Run
+) -> _Counted:
+    """Cells over the values that the data hold."""
+    _refuse_free_text(policy, engine)
+    run.step("Counting distinct records")
+    columns = (*schema.quasi, *schema.sensitive)
+    raw = engine.cells(columns)
+    kinds = {name: _kind(policy.attributes[name]) for name in columns}
+    joined, people = with_population(raw, schema, _population(models, folder))
+    cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
+    if schema.subject is not None:
+        offsets, codes, count = engine.subjects(raw, columns, schema.subject)
+        nobody = np.full(len(cells) - len(raw), offsets[-1])
+        cells = replace(cells, subjects=Subjects(np.concatenate([offsets, nobody]), codes, count))
+    return _Counted(raw, cells, _hierarchies(policy, cells, folder))
+
+
+def _count_declared(
+    policy: Policy, schema: Schema, models: Sequence[PrivacyModel], engine: Engine, folder: Path, run: Run
+) -> _Counted:
+    """Cells over the domains that the policy declares, of at most so many records a person; nothing is refused for
+    what the data hold. Free text is no danger here: only declared values, or such as many people have, come out.
+    """
+    run.step("Counting distinct records")
+    (model,) = [m for m in models if isinstance(m, DifferentialPrivacy)]
+    given = engine.rows
+    if schema.subject is not None:
+        engine.bound_records(schema.subject, model.max_records_per_subject)
+    elif model.max_records_per_subject > 1:
+        raise PolicyError(
+            "'max_records_per_subject' needs a column that says who a record belongs to.",
+            "Give a column 'role: subject', or leave it out: every record is then a person of its own.",
+        )
+    columns = (*schema.quasi, *schema.sensitive)
+    found = declared_cells(
+        engine.cells(columns),
+        schema.quasi,
+        schema.sensitive,
+        {name: _specification(policy.attributes[name]) for name in columns},
+        {name: _kind(policy.attributes[name]) for name in columns},
+        folder,
+        undeclared_sensitive=model.delta > 0,
+    )
+    told = {
+        "records": given,
+        "records beyond max_records_per_subject or without a subject": given - engine.rows,
+        "values outside the declared domain": dict(found.outside),
+        "records left out for a value without a catch-all": found.left_out,
+    }
+    return _Counted(found.raw, found.cells, found.hierarchies, told)
 
 
 def _population(models: Sequence[PrivacyModel], folder: Path) -> Source | None:
@@ -158,7 +220,7 @@ def _hierarchies(policy: Policy, cells: Cells, folder: Path) -> dict[str, Hierar
 
 
 def _specification(attribute: AttributePolicy) -> HierarchySpec:
-    return attribute.hierarchy if attribute.hierarchy is not None else Flat()
+    return attribute.hierarchy if attribute.hierarchy is not None else Flat(domain=attribute.domain)
 
 
 def _described(attribute: AttributePolicy) -> Mapping[str, object]:

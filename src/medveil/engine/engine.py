@@ -44,7 +44,9 @@ class Limits:
 class Engine:
     """One table, loaded once from its source and counted as often as needed. Close it, or use it in a `with`."""
 
-    def __init__(self, source: Source, columns: Sequence[str], limits: Limits | None = None) -> None:
+    def __init__(
+        self, source: Source, columns: Sequence[str], limits: Limits | None = None, *, may_be_empty: bool = False
+    ) -> None:
         limits = limits or Limits()
         self._spill = limits.spill or Path(tempfile.mkdtemp(prefix="medveil-"))
         config: dict[str, Any] = {"temp_directory": str(self._spill), "autoinstall_known_extensions": "false"}
@@ -54,6 +56,7 @@ class Engine:
             config["memory_limit"] = limits.memory
         self.connection = duckdb.connect(config=config)
         self.columns = tuple(dict.fromkeys(columns))
+        self._may_be_empty = may_be_empty
         try:
             self._load(source)
         except BaseException:
@@ -68,7 +71,7 @@ class Engine:
         except duckdb.Error as error:
             raise InputError("The data cannot be read.", explain(error)) from None
         self.rows = int(self._one("SELECT count(*) FROM data"))
-        if self.rows == 0:
+        if self.rows == 0 and not self._may_be_empty:
             raise InputError("The data hold no records.", "Give a table with at least one record.")
 
     def __enter__(self) -> Self:
@@ -110,6 +113,21 @@ class Engine:
             return 0.0
         grouped = f"SELECT count(*) AS n FROM data GROUP BY {', '.join(self.column(name) for name in columns)}"
         return float(self._one(f"SELECT count(*) FROM ({grouped}) WHERE n = 1")) / self.rows
+
+    def bound_records(self, subject: str, most: int) -> int:
+        """Keep at most so many records of each subject, drawn at random, and none without a subject: how many went.
+
+        What is kept of one subject does not depend on the others.
+        """
+        person = self.column(subject)
+        kept = (
+            f"SELECT * EXCLUDE (place) FROM (SELECT *, row_number() OVER (PARTITION BY {person} ORDER BY random()) "
+            f"AS place FROM data WHERE {person} IS NOT NULL) WHERE place <= {int(most)}"
+        )
+        before = self.rows
+        self.connection.execute(f"CREATE OR REPLACE TABLE data AS {kept}").fetchall()
+        self.rows = int(self._one("SELECT count(*) FROM data"))
+        return before - self.rows
 
     def cells(self, columns: Sequence[str]) -> pa.Table:
         """The distinct tuples of these columns with their number of `records`: columns q0, q1, ... and `records`."""

@@ -41,6 +41,8 @@ class Method(BaseModel, ABC):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str]
+    proves: ClassVar[frozenset[str]] = frozenset()
+    """The models, by name, that hold by the way in which this method works; a model of basis `proof` needs one."""
 
     @abstractmethod
     def anonymize(self, problem: Problem, run: Run) -> Draft:
@@ -49,6 +51,11 @@ class Method(BaseModel, ABC):
     def misfit(self, problem: Problem) -> str | None:
         """Why this method cannot take this problem, or None: what a comparison lists as skipped."""
         return None if problem.cells.quasi else "there is no quasi-identifier"
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Why this method must not take this problem, or None: a model that it has no proof of, or a misfit."""
+        unproved = [m.name for m in problem.models if m.basis == "proof" and m.name not in self.proves]
+        return f"it has no proof of {unproved[0]}" if unproved else self.misfit(problem)
 
     def description(self, **report: Any) -> dict[str, Any]:
         """The manifest's entry: the method's name, its parameters, and what it reports of itself."""

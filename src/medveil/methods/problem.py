@@ -18,7 +18,7 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
 from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
-from medveil.table.schema import Role, Schema
+from medveil.table.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Problem:
     specifications: how the hierarchies were declared, with `folder` for their paths: all that may be read of a
         domain without looking at the data.
     described: the same for the manifest.
+    preparation: what only the steward may know of how records came into the cells.
     """
 
     schema: Schema
@@ -48,6 +49,7 @@ class Problem:
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     folder: Path = Path()
     stars: bool = False
+    preparation: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def k(self) -> int:
@@ -62,7 +64,10 @@ class Problem:
         return [self._promise(model) for model in self.models]
 
     def _promise(self, model: PrivacyModel) -> Promise:
-        basis = Basis.SOURCE if model.basis != "files" or self.schema.subject else Basis.FILES
+        if model.basis == "proof":
+            basis = Basis.PROOF
+        else:
+            basis = Basis.SOURCE if model.basis != "files" or self.schema.subject else Basis.FILES
         return Promise(
             model=model.name,
             summary=model.summary(),
@@ -83,7 +88,7 @@ class Problem:
                 kind=self.cells.domains[attribute.name].kind
                 if attribute.name in self.cells.domains
                 else attribute.kind,
-                hierarchy=self.described.get(attribute.name) if attribute.role is Role.QUASI else None,
+                hierarchy=self.described.get(attribute.name),
                 level=(levels or {}).get(attribute.name),
             )
             for attribute in sorted(

@@ -47,6 +47,8 @@ class PrivacyModel(BaseModel, ABC):
     needs_sensitive: ClassVar[bool] = True
     basis: ClassVar[str] = "files"
     """On what its claim rests: `files`, `files and source`, or `proof`."""
+    declared_domains: ClassVar[bool] = False
+    """Whether domains must be those of the policy, because learning them from the data would tell too much."""
 
     on: Annotated[
         tuple[str, ...] | None,

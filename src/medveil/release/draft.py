@@ -60,6 +60,7 @@ class Draft:
     rows: numbers of records that may be told (`input`, `suppressed`, `counterfeit`); empty under differential privacy.
     companions: tables published beside the release, such as a catalog, by file name.
     internal: what only the steward may see, by file name without ending (written as JSON), or Arrow tables.
+    status: what the release is where it is not simply "for publication", such as made without a guarantee.
     links: writes what became of each record of the source, for checks that need it (people counted by subject).
     """
 
@@ -71,3 +72,4 @@ class Draft:
     companions: Mapping[str, pa.Table] = field(default_factory=dict)
     internal: Mapping[str, Any] = field(default_factory=dict)
     links: Callable[[Path], None] | None = None
+    status: str | None = None

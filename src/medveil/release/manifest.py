@@ -69,7 +69,7 @@ def read_manifest(folder: Path) -> Manifest:
 def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: bool, suppressed: str) -> Manifest:
     """The manifest of a draft: its promises are claims that nothing has proved yet."""
     return Manifest(
-        status=NOT_FOR_PUBLICATION if seeded else "for publication",
+        status=NOT_FOR_PUBLICATION if seeded else draft.status or "for publication",
         method=draft.method,
         claims=[
             {

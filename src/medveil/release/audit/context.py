@@ -41,6 +41,8 @@ class Check(ABC):
     """How one kind of claim is proved again; found by the model's name."""
 
     name: ClassVar[str]
+    about_records: ClassVar[bool] = True
+    """Whether the claim is about the published records, so that a release without any satisfies nothing."""
 
     @abstractmethod
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:

@@ -1,0 +1,194 @@
+"""Domains that are declared and never read from the data, and records mapped into them one by one.
+
+Under differential privacy everything that depends on the data must be paid for: also which values there are, whether
+a value is missing somewhere, and whether a run is refused. So the domain of a column is what the policy says it is,
+and a record whose value lies outside goes to a declared catch-all, or is left out, whatever the other records are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from medveil.cells import Cells
+from medveil.errors import PolicyError
+from medveil.hierarchy.hierarchy import Hierarchy, Level
+from medveil.hierarchy.specification import OWN, HierarchySpec
+from medveil.table.domain import DATE_FORMATS, Domain, canonical, domain_of, find_kind, read_date, read_number
+from medveil.table.schema import Kind
+
+OUTSIDE = -1
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A column's declared domain with its hierarchy.
+
+    ends: the smallest and largest number where numbers beyond them count as the ends (top and bottom codes).
+    catch_all, missing: the code for values outside the domain, and for missing ones (OUTSIDE: leave the record out).
+    """
+
+    domain: Domain
+    hierarchy: Hierarchy
+    ends: tuple[float | None, float | None] = (None, None)
+    catch_all: int = OUTSIDE
+    missing: int = OUTSIDE
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {value: code for code, value in enumerate(self.domain.values) if value is not None}
+
+    def code(self, text: str | None) -> int:
+        """The code of one raw text; nothing but the text and the policy decides it."""
+        if text is None:
+            return self.missing
+        found = self.inside(text)
+        return self.catch_all if found is None else found
+
+    def inside(self, text: str) -> int | None:
+        """The code of a raw text that the domain holds, or that a top or bottom code lets in; None for any other."""
+        if self.domain.kind is Kind.NUMBER:
+            value = read_number(text)
+        elif self.domain.kind is Kind.DATE:
+            value = next((day for known in DATE_FORMATS if (day := read_date(text, known))), None)
+        else:
+            value = text
+        if value is None or value in self._codes:
+            return None if value is None else self._codes[value]
+        low, high = self.ends
+        if low is not None and float(value) < low:
+            return int(np.nanargmin(self.domain.numbers))
+        if high is not None and float(value) > high:
+            return int(np.nanargmax(self.domain.numbers))
+        return None
+
+
+def declare(spec: HierarchySpec, name: str, kind: Kind | None, folder: Path) -> Declared | None:
+    """The domain that a policy declares for a column, or None where it declares none."""
+    leaves = spec.leaves(name, folder)
+    if leaves is None:
+        return None
+    kind = kind or find_kind(leaves)
+    domain = domain_of(canonical(leaves, kind, name), kind)
+    hierarchy = spec.bind(domain, name, folder)
+    numbers = domain.numbers if kind is Kind.NUMBER else np.zeros(1)
+    ends = (
+        float(numbers[0]) if getattr(spec, "bottom", None) is not None else None,
+        float(numbers[-1]) if getattr(spec, "top", None) is not None else None,
+    )
+    if spec.other is not None:
+        if spec.other in domain.values:
+            known = domain.values.index(spec.other)
+            return Declared(domain, hierarchy, ends, known, known)
+        # Numbers and dates cannot hold a word: there the catch-all is the value that is none.
+        word = spec.other if kind in {Kind.CATEGORY, Kind.CODE} else None
+        widened = Domain(kind, (*domain.values, word))
+        return Declared(widened, with_leaf(hierarchy, spec.other), ends, len(domain), len(domain))
+    if "missing" in spec.model_fields_set:
+        label = None if spec.missing == OWN else spec.missing
+        widened = Domain(kind, (*domain.values, None))
+        return Declared(widened, with_leaf(hierarchy, label), ends, OUTSIDE, len(domain))
+    return Declared(domain, hierarchy, ends)
+
+
+def with_leaf(hierarchy: Hierarchy, label: str | None) -> Hierarchy:
+    """The hierarchy with one leaf more, which is a group of its own below the root, or joins the group of its label."""
+    levels: list[Level] = []
+    joined: int | None = None
+    for number, level in enumerate(hierarchy.levels):
+        if number == hierarchy.height:
+            group = 0
+        elif joined is not None:
+            # Its group at this level is that in which the leaves of its group below lie.
+            group = int(level.groups[np.argmax(hierarchy.levels[number - 1].groups == joined)])
+            joined = group
+        elif number and label in level.labels:
+            joined = group = level.labels.index(label)
+        else:
+            group = len(level.labels)
+        new = group == len(level.labels)
+        covered = np.append(level.covered, 0.0) if new else level.covered.copy()
+        covered[group] += 1.0
+        labels = (*level.labels, label) if new else level.labels
+        levels.append(Level(np.append(level.groups, np.int32(group)).astype(np.int32), labels, covered))
+    return Hierarchy(tuple(levels), hierarchy.size + 1.0)
+
+
+@dataclass(frozen=True)
+class DeclaredCells:
+    """Cells over declared domains, and what only the steward may know of how records were mapped into them.
+
+    raw: the engine's distinct tuples of the records that take part, parallel to the cells.
+    outside: for each column, the records whose value was not in its domain.
+    left_out: the records that a value outside its domain has excluded.
+    """
+
+    raw: pa.Table
+    cells: Cells
+    hierarchies: Mapping[str, Hierarchy]
+    outside: Mapping[str, int] = field(default_factory=dict)
+    left_out: int = 0
+
+
+def declared_cells(
+    raw: pa.Table,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    specs: Mapping[str, HierarchySpec],
+    kinds: Mapping[str, Kind | None],
+    folder: Path,
+    *,
+    undeclared_sensitive: bool = False,
+) -> DeclaredCells:
+    """Cells from the engine's distinct tuples (columns q0, q1, ... and `records`) over the domains of the policy.
+
+    `undeclared_sensitive`: a sensitive attribute without a declared domain has the values of the data, for methods
+    that pay for learning them.
+    """
+    counts = raw["records"].to_numpy().astype(np.int64)
+    codes: list[NDArray[np.int32]] = []
+    domains, hierarchies, outside = {}, {}, {}
+    kept = np.ones(len(raw), dtype=np.bool_)
+    for position, name in enumerate((*quasi, *sensitive)):
+        column = raw[f"q{position}"].combine_chunks().dictionary_encode(null_encoding="encode")
+        texts = column.dictionary.to_pylist()
+        declared = declare(specs[name], name, kinds.get(name), folder)
+        if declared is None:
+            if name in quasi or not undeclared_sensitive:
+                raise _undeclared(name, sensitive=name in sensitive)
+            domain = domain_of((text for text in texts if text is not None), Kind.CATEGORY)
+            declared = Declared(domain, Hierarchy((), 0.0))
+        else:
+            hierarchies[name] = declared.hierarchy
+        lookup = np.array([declared.code(text) for text in texts], dtype=np.int32)
+        strange = np.array([text is None or declared.inside(text) is None for text in texts], dtype=np.bool_)
+        indices = column.indices.to_numpy(zero_copy_only=False)
+        codes.append(lookup[indices] if len(texts) else np.zeros(0, dtype=np.int32))
+        domains[name] = declared.domain
+        outside[name] = int(counts[strange[indices]].sum()) if len(texts) else 0
+        kept &= codes[-1] != OUTSIDE
+    shape = (len(quasi), int(kept.sum()))
+    cells = Cells(
+        quasi=tuple(quasi),
+        codes=np.array([c[kept] for c in codes[: len(quasi)]], dtype=np.int32).reshape(shape),
+        counts=counts[kept],
+        sensitive={name: c[kept] for name, c in zip(sensitive, codes[len(quasi) :], strict=True)},
+        domains=domains,
+    )
+    return DeclaredCells(raw.filter(pa.array(kept)), cells, hierarchies, outside, int(counts[~kept].sum()))
+
+
+def _undeclared(name: str, *, sensitive: bool) -> PolicyError:
+    remedy = (
+        f"Give '{name}' a 'domain:' (a list, {{range: [low, high]}} or {{path: file}}), or a hierarchy that names "
+        "every value: domains read from the data would tell who is in them."
+    )
+    if sensitive:
+        remedy += " Or allow a 'delta:' above 0, and its values are learned at a price."
+    return PolicyError(f"Differential privacy needs the domain of '{name}', which the policy does not declare.", remedy)
