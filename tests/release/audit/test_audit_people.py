@@ -57,6 +57,25 @@ def test_pairs_of_person_and_value_are_counted(people, make_claim):
     assert report.findings[1].finding.achieved == {"t": pytest.approx(worst)}
 
 
+def test_who_knows_less_may_be_surer_of_people(release, make_claim):
+    """Each class has one ill person of two, but over both classes both people are ill."""
+    source = {
+        "patient": ["ann", "bob", "bob", "ann"],
+        "u": ["x"] * 4,
+        "v": ["1", "1", "2", "2"],
+        "s": ["ill", "well"] * 2,
+    }
+    rows = list(zip(source["u"], source["v"], source["s"], strict=True))
+    claims = [make_claim("lkc-privacy", "s", l=2, k=2, c=0.5), make_claim("alpha-k-anonymity", "s", alpha=0.5, k=2)]
+    links = {"kept": [True] * 4, "u": source["u"], "v": source["v"]}
+    folder = release({"u": "qc", "v": "qc", "s": "sc"}, rows, claims, links=links, subject="patient")
+    knows_little, knows_all = audit(folder, open_source(pa.table(source))).findings
+    assert knows_little.finding.achieved == {"l": 2, "k": 2, "c": 1.0}
+    assert knows_little.finding.holds is False
+    assert knows_all.finding.achieved == {"alpha": 0.5, "k": 2}
+    assert knows_all.finding.holds
+
+
 def test_people_cannot_be_counted_without_source_and_links(people):
     for report in (people(source=None), people(links=None)):
         assert only(report).holds is None
