@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -60,9 +60,7 @@ def prepare(
             max_levels=_max_levels(policy, schema.quasi, hierarchies),
             specifications={name: _specification(policy.attributes[name]) for name in cells.domains},
             folder=folder,
-            described={
-                name: _described(policy.attributes[name]) for name in (hierarchies if declared else schema.quasi)
-            },
+            described={name: _described(policy.attributes[name]) for name in hierarchies},
             stars=policy.output.suppressed == "stars",
             preparation=counted.preparation,
         )
@@ -87,7 +85,7 @@ def _count_found(
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
     kinds = {name: _kind(policy.attributes[name]) for name in columns}
-    joined, people = with_population(raw, schema, _population(models, folder))
+    joined, people = with_population(raw, schema, _population(models, folder, engine.missing))
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
     if schema.subject is not None:
         offsets, codes, count = engine.subjects(raw, columns, schema.subject)
@@ -131,12 +129,12 @@ def _count_declared(
     return _Counted(found.raw, found.cells, found.hierarchies, told)
 
 
-def _population(models: Sequence[PrivacyModel], folder: Path) -> Source | None:
-    """The population that a model compares with; there can be only one."""
+def _population(models: Sequence[PrivacyModel], folder: Path, missing: Collection[str]) -> Source | None:
+    """The population that a model compares with, read like the data; there can be only one."""
     files = sorted({str(path) for model in models if (path := getattr(model, "population", None))})
     if len(files) > 1:
         raise PolicyError("Several population files are named.", "Name the same one in every model.")
-    return open_source(folder / files[0]) if files else None
+    return open_source(folder / files[0], missing=missing) if files else None
 
 
 def _schema(policy: Policy, source: Source) -> Schema:

@@ -56,6 +56,7 @@ class Engine:
             config["memory_limit"] = limits.memory
         self.connection = duckdb.connect(config=config)
         self.columns = tuple(dict.fromkeys(columns))
+        self.missing = source.missing
         self._may_be_empty = may_be_empty
         try:
             self._load(source)
