@@ -40,13 +40,14 @@ class Promise:
 
 @dataclass(frozen=True)
 class PublishedAttribute:
-    """A published column as recipients may know it."""
+    """A published column as recipients may know it; `made`: by the method, so that the source does not have it."""
 
     name: str
     role: Role
     kind: Kind
     hierarchy: Mapping[str, Any] | None = None
     level: int | None = None
+    made: bool = False
 
 
 @dataclass(frozen=True)

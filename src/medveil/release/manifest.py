@@ -93,6 +93,7 @@ def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: b
                 "type": a.kind.value,
                 "hierarchy": a.hierarchy,
                 "level": a.level,
+                **({"made": True} if a.made else {}),
             }
             for a in draft.attributes
         ],

@@ -82,6 +82,12 @@ def column_problems(manifest: Manifest, names: Sequence[str]) -> list[str]:
         if attribute["role"] not in _PUBLISHED_ROLES or attribute["name"] == manifest.subject
     ]
     problems += [
+        f"the column '{attribute['name']}' is not of the source, and no claim is about it"
+        for attribute in manifest.attributes
+        if attribute.get("made")
+        and all(claim["parameters"].get("column") != attribute["name"] for claim in manifest.claims)
+    ]
+    problems += [
         f"the release has the column '{name}', which is not declared" for name in names if name not in declared
     ]
     return problems + [f"the release lacks the column '{name}'" for name in declared if name not in names]

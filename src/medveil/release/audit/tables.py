@@ -58,8 +58,12 @@ class Tables:
         self._count_cells()
 
     def names(self, *roles: str) -> tuple[str, ...]:
-        """The published columns of these roles; all of them where none is given."""
-        return tuple(a["name"] for a in self.manifest.attributes if not roles or a["role"] in roles)
+        """The published columns of these roles; all of them where none is given. Those that the method made itself,
+        which the source does not have, are not among them.
+        """
+        return tuple(
+            a["name"] for a in self.manifest.attributes if not a.get("made") and (not roles or a["role"] in roles)
+        )
 
     def column(self, name: str) -> str:
         """The internal name of a published column."""
