@@ -26,7 +26,7 @@ from medveil.policy import DataPolicy, Policy, load_policy
 from medveil.preparation import prepare
 from medveil.release.audit import AuditReport, ClaimFinding, audit
 from medveil.release.directory import staged
-from medveil.release.draft import Draft
+from medveil.release.draft import Basis, Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.reading import read_release
 from medveil.release.release import Release
@@ -120,7 +120,7 @@ def _make(policy: Policy, folder: Path, data: Any, target: Path, run: Run, limit
     started = time.perf_counter()
     limits = replace(limits or Limits(), spill=target / "spill")
     with opened(policy, folder, data, limits, run) as (problem, source):
-        misfit = policy.method.misfit(problem)
+        misfit = policy.method.refusal(problem)
         if misfit:
             raise PolicyError(f"The method '{policy.method.name}' does not fit: {misfit}.", "Choose another method.")
         run.step("Searching")
@@ -169,7 +169,9 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
 def _prove(target: Path, source: Source, manifest: Manifest, folder: Path) -> Manifest:
     """The manifest with what the auditor found in the place of what the method promised; refused where one fails."""
     manifest.write(target)
-    report = audit(target, source, base=folder)
+    # What holds by proof is not looked up in the source: refusing a release for what the data hold would tell of them.
+    counted = any(claim["basis"] != Basis.PROOF.value for claim in manifest.claims)
+    report = audit(target, source if counted else None, base=folder)
     if not report.ok:
         faults = [*report.problems, *(f"{f.claim['summary']}: {_fault(f)}" for f in report.findings if not f.proved)]
         raise VerificationError(

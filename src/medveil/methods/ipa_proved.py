@@ -137,8 +137,13 @@ class Mechanism:
         stars = np.maximum(noisy_totals - published, 0)
         return Outcome(levels, self.threshold(grid, levels), values, keys, counts, stars)
 
+    def released(self, table: Table, outcome: Outcome) -> tuple[Grid, Table]:
+        """The grid that an outcome's cells are numbered on, and the records on it: to compare, not to publish."""
+        grid = Grid(self.grid.space, len(outcome.values))
+        return grid, grid.at(_restricted(table, outcome.values, self.grid.values), outcome.levels)
+
     def noisy_totals(self, totals: Integers) -> tuple[NDArray[np.int32], Integers]:
-        """Steps 0 and 3: the noisy number of records of each informative value; of undeclared ones only if it is large."""
+        """Steps 0 and 3: the noisy number of records by informative value; undeclared ones only where it is large."""
         noisy = self.total_noise.add(totals)
         values = np.arange(len(totals), dtype=np.int32)
         if self.delta:

@@ -1,0 +1,139 @@
+"""IPA: differentially private microdata with raw informative values."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from medveil.methods.dp_method import (
+    DifferentiallyPrivate,
+    NoisyTable,
+    against_truth,
+    grid_of,
+    noisy_draft,
+    privacy_unit,
+    refuse_seed,
+    table_of,
+    value_labels,
+)
+from medveil.methods.ipa_proved import SHARES, Mechanism, parts
+from medveil.methods.ipa_published import PUBLISHED_SHARES, publish
+from medveil.methods.method import Run
+from medveil.methods.problem import Problem
+from medveil.release.draft import Draft
+
+WARNING = (
+    "No differential privacy guarantee: the algorithm as published lets records out as they are. "
+    "Treat this table as if it held the original records."
+)
+
+
+class InformativePreserving(DifferentiallyPrivate):
+    """Dimensions (the quasi-identifiers) are generalized at a node of the lattice that is chosen privately; the
+    informative attribute (the sensitive one) is published as it is. Cells with few records are suppressed to rows of
+    `*`, and noise inserts and removes records.
+
+    `guarantee: proved` is epsilon-differentially private (docs/proofs/ipa.md). `guarantee: published` is the algorithm
+    of the paper, which is not: it publishes values that one person alone has. It is there to be compared with.
+
+    Lee and Chung 2020, Differentially private release of medical microdata: an efficient and practical approach for
+    preserving informative attribute values.
+    """
+
+    name: ClassVar[str] = "ipa"
+
+    guarantee: Annotated[
+        Literal["proved", "published"],
+        Field(description="`proved`: differentially private; `published`: as in the paper, without any guarantee."),
+    ] = "proved"
+    split: Annotated[
+        dict[str, Annotated[float, Field(gt=0)]] | None,
+        Field(
+            description="The shares of epsilon: node, cells and totals (0.1, 0.8, 0.1); "
+            "as published suppression, insertion, value and node (0.1, 0.3, 0.3, 0.3)."
+        ),
+    ] = None
+    false_cells: Annotated[
+        float,
+        Field(gt=0, description="Proved: how many cells without a record may be expected to pass the threshold."),
+    ] = 1.0
+    threshold: Annotated[
+        int,
+        Field(ge=2, description="Published: classes of so many records or fewer are suppressed, give or take noise."),
+    ] = 2
+
+    @model_validator(mode="after")
+    def _split_names_every_part(self) -> InformativePreserving:
+        if self.split is not None and set(self.split) != set(self._shares):
+            raise ValueError(f"The split must name exactly these parts: {', '.join(self._shares)}.")
+        return self
+
+    @property
+    def _shares(self) -> dict[str, float]:
+        return SHARES if self.guarantee == "proved" else PUBLISHED_SHARES
+
+    @property
+    def guaranteed(self) -> bool:
+        return self.guarantee == "proved"
+
+    def anonymize(self, problem: Problem, run: Run) -> Draft:
+        refuse_seed(run)
+        return self._proved(problem, run) if self.guaranteed else self._published(problem, run)
+
+    def _proved(self, problem: Problem, run: Run) -> Draft:
+        model = self.model(problem)
+        grid = grid_of(problem)
+        declared = problem.schema.sensitive[0] in problem.reference.hierarchies
+        mechanism = Mechanism(
+            grid,
+            parts(model.epsilon, self.split or SHARES),
+            records=model.max_records_per_subject,
+            weights=[problem.weight(name) for name in problem.cells.quasi],
+            false_cells=self.false_cells,
+            delta=0.0 if declared else model.delta,
+        )
+        table = table_of(problem, grid)
+        prepared = mechanism.prepare(table, lambda share: run.step("Scoring every node", share))
+        run.step("Drawing the release")
+        outcome = mechanism.draw(prepared, lambda share: run.step("Scoring every node", share))
+        labels = value_labels(problem)
+        noisy = NoisyTable(
+            outcome.levels,
+            outcome.keys,
+            outcome.counts,
+            outcome.stars,
+            [labels[value] for value in outcome.values.tolist()],
+        )
+        released, truth = mechanism.released(table, outcome)
+        return noisy_draft(
+            problem,
+            released,
+            noisy,
+            self.description(
+                unit=privacy_unit(problem, model),
+                spent=dict(mechanism.epsilon),
+                threshold=outcome.threshold,
+                proof="docs/proofs/ipa.md",
+            ),
+            against_truth(truth, released.keys(truth), noisy),
+        )
+
+    def _published(self, problem: Problem, run: Run) -> Draft:
+        model = self.model(problem)
+        grid = grid_of(problem)
+        table = table_of(problem, grid)
+        spent = parts(model.epsilon, self.split or PUBLISHED_SHARES)
+        found = publish(
+            grid, table, spent, self.threshold, run.random, lambda share: run.step("Perturbing every node", share)
+        )
+        noisy = NoisyTable(found.levels, found.keys, found.counts, found.stars, value_labels(problem))
+        truth = grid.at(table, found.levels)
+        return noisy_draft(
+            problem,
+            grid,
+            noisy,
+            self.description(unit=privacy_unit(problem, model), split=spent, warning=WARNING),
+            against_truth(truth, grid.keys(truth), noisy),
+            guaranteed=False,
+        )
