@@ -56,6 +56,10 @@ class Loss(ABC):
     def bound_hiding(self, nodes: Nodes, suppressed: NDArray[np.int64]) -> Numbers: ...
 
     @abstractmethod
+    def bound_between(self, low: Levels, high: Levels, suppressed: int) -> float:
+        """No node from `low` to `high` that suppresses at least so many records loses less."""
+
+    @abstractmethod
     def value(self, node: Counted) -> float: ...
 
     def excess(self, node: Counted) -> float:  # noqa: ARG002 - only some losses know one
@@ -103,6 +107,10 @@ class LossMetric(Loss):
         least_added = np.maximum(1.0 - _look_up(self.worst, nodes), 0.0)
         bounds: Numbers = self.bound(nodes) + suppressed / self.records * least_added
         return bounds
+
+    def bound_between(self, low: Levels, high: Levels, suppressed: int) -> float:
+        least_added = max(1.0 - sum(float(w[level]) for w, level in zip(self.worst, high, strict=True)), 0.0)
+        return self._base(low) + suppressed / self.records * least_added
 
     def most_hidden(self, nodes: Nodes, limit: float) -> Numbers:
         least_added = 1.0 - _look_up(self.worst, nodes)
@@ -163,6 +171,10 @@ class _ClassLoss(Loss):
         share = np.where(classes < 1.5, np.maximum(share, 0.5), share)
         return (1.0 - share) ** 2 / classes + share
 
+    def bound_between(self, low: Levels, high: Levels, suppressed: int) -> float:  # noqa: ARG002
+        """The lowest node has the most classes, and with more classes the bound is less."""
+        return float(self.bound_hiding(np.array(low, dtype=np.int8)[:, None], np.array([suppressed]))[0])
+
 
 class Discernibility(_ClassLoss):
     """From how many records each record cannot be told apart, as a share of all; a suppressed one from none.
@@ -211,6 +223,9 @@ class Mix(Loss):
         return np.asarray(
             sum(share * loss.bound_hiding(nodes, suppressed) for loss, share in self.parts), dtype=np.float64
         )
+
+    def bound_between(self, low: Levels, high: Levels, suppressed: int) -> float:
+        return sum(share * loss.bound_between(low, high, suppressed) for loss, share in self.parts)
 
     def value(self, node: Counted) -> float:
         return sum(share * loss.value(node) for loss, share in self.parts)

@@ -7,12 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from medveil.errors import PolicyError, UnreachableError
+from medveil.lattice.boxes import BoxSearch
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.frontier import search_frontier
 from medveil.lattice.incumbent import Incumbent, Progress, Watch
 from medveil.lattice.loss import Loss
 from medveil.lattice.space import Levels, Space
 from medveil.privacy.count import count_classes
+
+MOST_LISTED = 10**7
+"""A space of more nodes is not listed, but searched in boxes."""
+
+LARGE_TIME_LIMIT = 60.0
+"""Seconds for such a space where no limit is given: proving the best of 10^13 nodes may take for ever."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +62,19 @@ def search(
 ) -> Found:
     """The node of least loss at which no more than the limit must be suppressed; UnreachableError if there is none.
 
-    Proved optimal unless the time limit (in seconds) ended the search; then the best found, with a proved bound.
+    Proved optimal unless the time limit (in seconds) ended the search; then the best found, with a proved bound. A
+    space of more than ten million nodes has a limit of a minute where none is given.
     """
     if loss.counts_classes and not evaluator.counts_classes:
         raise ValueError("This loss counts classes: make the evaluator with counts_classes=True.")
     allowed = allowed_records(suppression_limit, evaluator.records)
     incumbent = Incumbent(loss)
-    watch = Watch(time_limit, progress, cancelled)
-    bound = search_frontier(evaluator, space, loss, allowed, incumbent, watch)
+    if space.size <= MOST_LISTED:
+        watch = Watch(time_limit, progress, cancelled)
+        bound = search_frontier(evaluator, space, loss, allowed, incumbent, watch)
+    else:
+        watch = Watch(LARGE_TIME_LIMIT if time_limit is None else time_limit, progress, cancelled)
+        bound = BoxSearch(evaluator, space, loss, allowed, incumbent, watch).run()
     if incumbent.rank is None:
         raise _unreachable(evaluator, space, allowed, incumbent)
     value, suppressed, levels = incumbent.rank

@@ -148,11 +148,11 @@ class PackedTable:
         sizes = tuple(len(h.levels[level].labels) for h, level in zip(hierarchies, levels, strict=True))
         packing = Packing.of(sizes, min(PACK_SIZE, max(256, len(counts) // 8)))
         packs = np.empty((len(packing.positions), len(counts)), dtype=np.int32)
-        for column, pack in zip(packs, packing.positions, strict=True):
-            column[:] = codes[pack[0]]
+        for number, pack in enumerate(packing.positions):
+            packs[number] = codes[pack[0]]
             for position in pack[1:]:
-                column *= np.int32(sizes[position])
-                column += codes[position]
+                packs[number] *= np.int32(sizes[position])
+                packs[number] += codes[position]
         return cls(hierarchies, levels, packing, packs, counts)
 
     def __len__(self) -> int:
