@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
+from click import Abort, ClickException
 
 from medveil import __version__
 from medveil.errors import MedveilError
@@ -218,10 +218,10 @@ def main() -> None:
     except MedveilError as error:
         typer.echo(f"medveil: {error}", err=True)
         code = error.exit_code
-    except click.ClickException as error:
+    except ClickException as error:
         error.show()
         code = error.exit_code
-    except click.Abort:
+    except Abort:
         code = STOPPED
     if code == STOPPED:
         typer.echo("medveil: stopped; nothing was written.", err=True)
