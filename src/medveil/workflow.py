@@ -24,9 +24,11 @@ from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
 from medveil.preparation import prepare
+from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.release.audit import AuditReport, ClaimFinding, audit
 from medveil.release.directory import staged
 from medveil.release.draft import Basis, Draft
+from medveil.release.ledger import Budget, Charge, Ledger
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.reading import read_release
 from medveil.release.release import Release
@@ -54,14 +56,15 @@ def anonymize(
     if policy is None:
         data, policy = None, data
     checked, folder = load_policy(policy)
+    ledger = ledger_of(policy, checked, data)
     run = _run(checked, progress, cancelled)
     if out is not None:
         with staged(Path(out)) as target:
-            manifest = _make(checked, folder, data, target, run, limits)
+            manifest = _make(checked, folder, data, target, run, limits, ledger)
         return Release(Path(out), manifest)
     target = Path(tempfile.mkdtemp(prefix="medveil-"))
     try:
-        release = Release(target, _make(checked, folder, data, target, run, limits))
+        release = Release(target, _make(checked, folder, data, target, run, limits, ledger))
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -116,13 +119,47 @@ def opened(
         yield problem, source
 
 
-def _make(policy: Policy, folder: Path, data: Any, target: Path, run: Run, limits: Limits | None) -> Manifest:
+def ledger_of(given: Any, policy: Policy, data: Any = None) -> Ledger | None:
+    """The privacy ledger of the data, beside the policy file; None where the policy is no file.
+
+    It is called after the data's file, so that all policies of a folder share one for the same data.
+    """
+    if not isinstance(given, str | Path):
+        return None
+    named = policy.data.path if isinstance(policy.data, DataPolicy) else policy.data
+    if data is not None:
+        named = str(data) if isinstance(data, str | Path) else None
+    return Ledger(Path(given).parent, Path(named or given).name)
+
+
+def _charge(policy: Policy, problem: Problem, ledger: Ledger | None) -> None:
+    """Write down what a release spends before anything is drawn, also one that voids what was promised before."""
+    if ledger is None:
+        return
+    private = [model for model in policy.privacy if isinstance(model, DifferentialPrivacy)]
+    if not private:
+        if ledger.there:
+            ledger.charge(Charge(policy.method.name, None, guarantee=False), None)
+        return
+    (model,) = private
+    unit = (
+        f"{problem.schema.subject}, at most {model.max_records_per_subject} records" if problem.schema.subject else ""
+    )
+    charge = Charge(policy.method.name, model.epsilon, model.delta, policy.method.guaranteed, unit or "record")
+    budget = None if model.budget is None else Budget(model.budget, model.budget_delta, model.composition)
+    ledger.charge(charge, budget)
+
+
+def _make(
+    policy: Policy, folder: Path, data: Any, target: Path, run: Run, limits: Limits | None, ledger: Ledger | None
+) -> Manifest:
     started = time.perf_counter()
     limits = replace(limits or Limits(), spill=target / "spill")
     with opened(policy, folder, data, limits, run) as (problem, source):
         misfit = policy.method.refusal(problem)
         if misfit:
             raise PolicyError(f"The method '{policy.method.name}' does not fit: {misfit}.", "Choose another method.")
+        _charge(policy, problem, ledger)
         run.step("Searching")
         draft = policy.method.anonymize(problem, run)
         run.step("Writing")

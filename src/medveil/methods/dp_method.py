@@ -44,11 +44,6 @@ class DifferentiallyPrivate(Method):
 
     proves: ClassVar[frozenset[str]] = frozenset({DifferentialPrivacy.name})
 
-    @property
-    def guaranteed(self) -> bool:
-        """Whether its releases keep differential privacy; one that does not voids the budget of the data."""
-        return True
-
     def misfit(self, problem: Problem) -> str | None:
         if not problem.cells.quasi:
             return "there is no quasi-identifier"

@@ -58,7 +58,7 @@ class InformativePreserving(DifferentiallyPrivate):
         float,
         Field(gt=0, description="Proved: how many cells without a record may be expected to pass the threshold."),
     ] = 1.0
-    threshold: Annotated[
+    suppression_threshold: Annotated[
         int,
         Field(ge=2, description="Published: classes of so many records or fewer are suppressed, give or take noise."),
     ] = 2
@@ -125,7 +125,12 @@ class InformativePreserving(DifferentiallyPrivate):
         table = table_of(problem, grid)
         spent = parts(model.epsilon, self.split or PUBLISHED_SHARES)
         found = publish(
-            grid, table, spent, self.threshold, run.random, lambda share: run.step("Perturbing every node", share)
+            grid,
+            table,
+            spent,
+            self.suppression_threshold,
+            run.random,
+            lambda share: run.step("Perturbing every node", share),
         )
         noisy = NoisyTable(found.levels, found.keys, found.counts, found.stars, value_labels(problem))
         truth = grid.at(table, found.levels)

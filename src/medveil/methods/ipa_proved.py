@@ -31,8 +31,10 @@ SHARES = {"node": 0.1, "cells": 0.8, "totals": 0.1}
 def parts(epsilon: float, shares: Mapping[str, float]) -> dict[str, float]:
     """Epsilon divided by shares, in floats that add up to no more than epsilon.
 
-    >>> parts(1.0, {"node": 0.1, "cells": 0.8, "totals": 0.1})
-    {'node': 0.1, 'cells': 0.8, 'totals': 0.1}
+    >>> parts(2.0, {"node": 0.25, "cells": 0.5, "totals": 0.25})
+    {'node': 0.5, 'cells': 1.0, 'totals': 0.5}
+    >>> parts(1.0, {"node": 0.1, "cells": 0.9})
+    {'node': 0.09999999999999999, 'cells': 0.9}
     """
     whole = sum(Fraction(str(share)) for share in shares.values())
     divided = {}

@@ -44,6 +44,11 @@ class Method(BaseModel, ABC):
     proves: ClassVar[frozenset[str]] = frozenset()
     """The models, by name, that hold by the way in which this method works; a model of basis `proof` needs one."""
 
+    @property
+    def guaranteed(self) -> bool:
+        """Whether its releases keep what they are asked for; one that does not claims nothing."""
+        return True
+
     @abstractmethod
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         """A table that keeps the problem's requirements, or an UnreachableError that says how close one gets."""

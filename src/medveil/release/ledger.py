@@ -1,0 +1,232 @@
+"""The privacy ledger: what every release of a data set has spent, so that the total can be kept.
+
+A text file beside the policy, one entry a line, appended to and never rewritten. Each entry holds the hash of the one
+before, so that no entry can be changed or taken out unnoticed, and a second small file holds the number of entries and
+the last hash, so that none can be cut off at the end. An entry is written, and on the disk, before any noise is drawn;
+it stays where the run fails afterwards, because nobody knows what was seen of it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from medveil.errors import InputError, OutputError, UnreachableError
+
+ENDING = ".ledger"
+HEAD_ENDING = ".ledger-head"
+_START = "0" * 64
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What one release spends. `guarantee`: that it is differentially private; one that is not voids the total."""
+
+    method: str
+    epsilon: float | None
+    delta: float = 0.0
+    guarantee: bool = True
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A charge as it stands in the ledger."""
+
+    number: int
+    time: str
+    charge: Charge
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What all releases together may spend: epsilon with delta, and how releases add up (basic or zcdp)."""
+
+    epsilon: float
+    delta: float = 0.0
+    composition: str = "basic"
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What charges add up to; `void` where a release had no guarantee, so that the sum bounds nothing."""
+
+    epsilon: float
+    delta: float
+    void: bool
+
+
+def composed(charges: Sequence[Charge], budget: Budget | None) -> Spending:
+    """What releases spend together.
+
+    basic: epsilon = sum of epsilons, delta = sum of deltas (Dwork and others 2006).
+    zcdp:  rho = sum of epsilon^2 / 2, epsilon = rho + 2 sqrt(rho ln(1 / d)), delta = d + sum of deltas, where d is
+           what the budget's delta leaves (Bun and Steinke 2016, Concentrated differential privacy).
+    """
+    void = any(not charge.guarantee for charge in charges)
+    spent = [charge for charge in charges if charge.guarantee and charge.epsilon is not None]
+    delta = float(sum(Fraction(str(charge.delta)) for charge in spent))
+    if budget is None or budget.composition == "basic":
+        return Spending(float(sum(Fraction(str(charge.epsilon)) for charge in spent)), delta, void)
+    rho = math.fsum((charge.epsilon or 0.0) ** 2 / 2 for charge in spent)
+    left = budget.delta - delta
+    if left <= 0:
+        return Spending(math.inf if spent else 0.0, delta, void)
+    return Spending(rho + 2 * math.sqrt(rho * math.log(1 / left)), delta + left if spent else 0.0, void)
+
+
+class Ledger:
+    """The ledger of one data set: `name` beside a policy in `folder`."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = folder / f"{name}{ENDING}"
+        self.head = folder / f"{name}{HEAD_ENDING}"
+
+    @property
+    def there(self) -> bool:
+        return self.path.exists() or self.head.exists()
+
+    def entries(self) -> list[Entry]:
+        """Every entry, the chain of hashes and the head checked."""
+        if not self.there or (not self.head.exists() and not self.path.stat().st_size):
+            return []
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            raise self._tampered("it is gone, but its head is still there") from None
+        except (OSError, UnicodeDecodeError):
+            raise InputError(f"The privacy ledger '{self.path.name}' cannot be read.", "Is it readable?") from None
+        return self._checked(lines)
+
+    def charge(self, charge: Charge, budget: Budget | None) -> Entry:
+        """Append a charge, or refuse it where the budget would be passed. On the disk when this returns."""
+        with self._locked() as stream:
+            entries = self._checked(stream.read().splitlines())
+            _afford([entry.charge for entry in entries], charge, budget)
+            entry = _entry(
+                len(entries) + 1,
+                dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+                charge,
+                entries[-1].hash if entries else _START,
+            )
+            stream.seek(0, os.SEEK_END)
+            stream.write(_line(entry) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+            self._write_head(entry.number, entry.hash)
+        return entry
+
+    @contextmanager
+    def _locked(self) -> Iterator[IO[str]]:
+        try:
+            with self.path.open("a+", encoding="utf-8") as stream:
+                _lock(stream, self.path.name)
+                if not self.path.stat().st_size and not self.head.exists():
+                    self._write_head(0, _START)
+                stream.seek(0)
+                yield stream
+        except OSError as error:
+            raise OutputError(
+                f"The privacy ledger '{self.path.name}' cannot be written: {error.strerror}.",
+                "Nothing was released. Make the policy's folder writable.",
+            ) from None
+
+    def _checked(self, lines: Sequence[str]) -> list[Entry]:
+        entries: list[Entry] = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                content = json.loads(line)
+                given = content.pop("hash")
+                entry = _entry(content["number"], content["time"], Charge(**content["charge"]), content["previous"])
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise self._tampered(f"line {number} is no entry") from None
+            before = entries[-1].hash if entries else _START
+            if entry.number != number or entry.previous != before or entry.hash != given:
+                raise self._tampered(f"line {number} does not follow from the one before")
+            entries.append(entry)
+        known, last = self._read_head()
+        # A run that stopped between the two files leaves one entry more than the head knows, which takes nothing away.
+        if known > len(entries) or (entries[known - 1].hash if known else _START) != last:
+            raise self._tampered("entries were cut off at its end")
+        return entries
+
+    def _read_head(self) -> tuple[int, str]:
+        try:
+            head = json.loads(self.head.read_text(encoding="utf-8"))
+            return int(head["entries"]), str(head["hash"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise self._tampered(f"'{self.head.name}' beside it is gone or damaged") from None
+
+    def _write_head(self, entries: int, last: str) -> None:
+        beside = self.head.with_name(f"{self.head.name}.{os.getpid()}")
+        with beside.open("w", encoding="utf-8") as stream:
+            stream.write(json.dumps({"entries": entries, "hash": last}) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(self.head)
+
+    def _tampered(self, what: str) -> InputError:
+        return InputError(
+            f"The privacy ledger '{self.path.name}' was changed from outside: {what}.",
+            "What was spent is no longer known. Restore the ledger and its head from a backup; nothing is released.",
+        )
+
+
+def _afford(before: Sequence[Charge], charge: Charge, budget: Budget | None) -> None:
+    """Refuse a charge that would pass the budget."""
+    if budget is None or not charge.guarantee:
+        return
+    after = composed([*before, charge], budget)
+    if budget.composition == "basic" and after.delta > budget.delta:
+        raise UnreachableError(
+            f"This release would pass the budget's delta of {budget.delta:g}: {after.delta:g} together.",
+            "Nothing was released. Raise 'budget_delta', or declare every domain and ask for no delta.",
+        )
+    if after.epsilon > budget.epsilon:
+        spent = composed(before, budget)
+        raise UnreachableError(
+            f"This release would pass the budget: {spent.epsilon:g} of epsilon {budget.epsilon:g} are spent "
+            f"({budget.composition} composition), and it asks for {charge.epsilon:g}.",
+            "Nothing was released. Ask for less, or raise the budget if those who own the data agree.",
+        )
+
+
+def _entry(number: int, time: str, charge: Charge, previous: str) -> Entry:
+    unhashed = {"number": number, "time": time, "charge": asdict(charge), "previous": previous}
+    text = json.dumps(unhashed, sort_keys=True, ensure_ascii=False)
+    return Entry(number, time, charge, previous, hashlib.sha256(text.encode()).hexdigest())
+
+
+def _line(entry: Entry) -> str:
+    content: dict[str, Any] = asdict(entry)
+    return json.dumps(content, ensure_ascii=False)
+
+
+def _lock(stream: IO[str], name: str) -> None:
+    """Hold the file for this process alone, until it is closed."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:  # pragma: no cover - where there is no fcntl there is msvcrt
+        import msvcrt  # noqa: PLC0415
+
+        take = partial(msvcrt.locking, stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        take = partial(fcntl.flock, stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        take()
+    except OSError:
+        raise OutputError(
+            f"The privacy ledger '{name}' is locked: another run is charging it.", "Try again when that is done."
+        ) from None
