@@ -229,6 +229,8 @@ def _write_internal(content: Mapping[str, Any], internal: Path) -> None:
     for name, value in content.items():
         if isinstance(value, pa.Table):
             pa.parquet.write_table(value, internal / f"{name}.parquet")
+        elif name.endswith(".svg"):
+            (internal / name).write_text(value, encoding="utf-8")
         else:
             text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
             (internal / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -40,7 +40,11 @@ class Promise:
 
 @dataclass(frozen=True)
 class PublishedAttribute:
-    """A published column as recipients may know it; `made`: by the method, so that the source does not have it."""
+    """A published column as recipients may know it.
+
+    made: by the method, so that the source does not have it.
+    form: what is published in the place of its values, such as `ids` or `means`; None where it is values or groups.
+    """
 
     name: str
     role: Role
@@ -48,6 +52,7 @@ class PublishedAttribute:
     hierarchy: Mapping[str, Any] | None = None
     level: int | None = None
     made: bool = False
+    form: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ class Draft:
     method: name, parameters and what the method reports of itself (only what recipients may know).
     rows: numbers of records that may be told (`input`, `suppressed`, `counterfeit`); empty under differential privacy.
     companions: tables published beside the release, such as a catalog, by file name.
-    internal: what only the steward may see, by file name without ending (written as JSON), or Arrow tables.
+    internal: what only the steward may see, by file name without ending (written as JSON), or Arrow tables; pictures
+        as text under a name that ends in `.svg`.
     status: what the release is where it is not simply "for publication", such as made without a guarantee.
     links: writes what became of each record of the source, for checks that need it (people counted by subject).
     """

@@ -94,6 +94,7 @@ def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: b
                 "hierarchy": a.hierarchy,
                 "level": a.level,
                 **({"made": True} if a.made else {}),
+                **({"form": a.form} if a.form else {}),
             }
             for a in draft.attributes
         ],

@@ -45,13 +45,18 @@ class Evidence(Tables):
 
     def pairs(self, shield: Sequence[str], attribute: str) -> str:
         """A query for how many people (records where no subject is declared) of each class have each value: the
-        shield's columns, `s` and `n`.
+        shield's columns, `s` and `n`. Of a recoded attribute the source's own values are counted.
         """
+        if self.recoded(attribute):
+            return self._people(f"{self.columns(shield)}, {self.original(attribute)} AS s")
         return self._counted(f"{self.columns(shield)}, {self.column(attribute)} AS s")
 
     def _counted(self, selected: str) -> str:
         if not self.counts_people:
             return f"SELECT {selected}, sum(n)::BIGINT AS n FROM cells GROUP BY ALL"
+        return self._people(selected)
+
+    def _people(self, selected: str) -> str:
         self.need_linked()
         distinct = f"SELECT DISTINCT {selected}, {PERSON} FROM linked"
         return f"SELECT * EXCLUDE ({PERSON}), count(*) AS n FROM ({distinct}) GROUP BY ALL"
@@ -63,7 +68,7 @@ class Evidence(Tables):
         """
         column = self.column(attribute)
         told = self.manifest.rows
-        if self.source is None and not self.counts_people:
+        if self.source is None and not self.counts_people and not self.recoded(attribute):
             if told.get("suppressed") == 0 and told.get("counterfeit", 0) == 0:
                 return f"SELECT {column} AS s, sum(n)::BIGINT AS n FROM cells GROUP BY ALL"
             raise CannotTell("needs --source")

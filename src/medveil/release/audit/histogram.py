@@ -59,6 +59,9 @@ def read_domain(evidence: Evidence, attribute: str, *, whole: bool) -> tuple[Dom
     if numbered in evidence.domains:
         return evidence.domains[numbered], numbered
     query = f"SELECT {column} AS s FROM cells"
+    if evidence.recoded(attribute):
+        evidence.need_linked()
+        query = f"SELECT {evidence.original(attribute)} AS s FROM linked"
     if whole:
         query += f" UNION SELECT s FROM ({evidence.reference(attribute)})"
     values = evidence.distinct(f"({query})", "s")

@@ -32,26 +32,33 @@ def link(tables: Tables) -> str:
 
 
 def _load_links(tables: Tables) -> None:
-    """The table `links`: `kept`, and the label of each quasi-identifier, in the order of the source."""
+    """The table `links`: `kept`, and the label of each column that has one, in the order of the source."""
     names = pq.read_schema(tables.links).names
     if names[0] != _KEPT:
         raise ValueError("no column that tells what was kept")
-    labels, quasi = names[1:], tables.names("quasi")
-    if not set(quasi) <= set(labels):  # DuckDB renames columns that differ in case only; the order stays
+    labels, labelled = names[1:], _labelled(tables)
+    if not set(labelled) <= set(labels):  # DuckDB renames columns that differ in case only; the order stays
         labels = list(tables.names("quasi", "sensitive"))
-    columns = "".join(f", f{1 + labels.index(name)} AS {tables.column(name)}" for name in quasi)
+    columns = "".join(f", f{1 + labels.index(name)} AS {tables.column(name)}" for name in labelled)
     relation = parquet_relation(tables.links, len(names))
     kept = f"coalesce(CAST(f0 AS BOOLEAN), false) AS {_KEPT}"
     tables.connection.execute(f"CREATE OR REPLACE TABLE links AS SELECT {kept}{columns} FROM {relation}")
 
 
+def _labelled(tables: Tables) -> tuple[str, ...]:
+    """The columns of which the links tell what was published: quasi-identifiers and recoded columns."""
+    return tuple(name for name in tables.names() if name in tables.names("quasi") or tables.recoded(name))
+
+
 def _join(tables: Tables) -> None:
-    """The view `kept`: each kept record as it was published (c<i>), its raw quasi-identifiers (o<i>), its person."""
+    """The view `kept`: each kept record as it was published (c<i>), its own values where they differ (o<i>), its
+    person.
+    """
     columns = []
     for name in tables.names():
         column = tables.column(name)
-        if tables.described(name)["role"] == "quasi":
-            columns += [f"links.{column} AS {column}", f"origin.{column} AS o{column[1:]}"]
+        if name in _labelled(tables):
+            columns += [f"links.{column} AS {column}", f"origin.{column} AS {tables.original(name)}"]
         else:
             columns.append(f"origin.{column} AS {column}")
     tables.connection.execute(
@@ -88,7 +95,7 @@ def _inconsistent(tables: Tables) -> str:
         column = tables.column(name)
         (worst,) = tables.one(
             f"SELECT max(labels) FROM (SELECT count(DISTINCT coalesce('=' || {column}, '')) AS labels "
-            f"FROM kept GROUP BY o{column[1:]})"
+            f"FROM kept GROUP BY {tables.original(name)})"
         )
         if (worst or 0) > 1:
             return f"{_FILE} gives one value of '{name}' different labels, though one level of it was published"
@@ -97,5 +104,7 @@ def _inconsistent(tables: Tables) -> str:
 
 def _keep_people(tables: Tables) -> str:
     columns = tables.columns(tables.counted)
-    tables.connection.execute(f"CREATE TABLE linked AS SELECT DISTINCT {columns}, {PERSON} FROM kept")
+    claimed = [name for name in tables.names("sensitive") if name in tables.counted and tables.recoded(name)]
+    own = "".join(f", {tables.original(name)}" for name in claimed)
+    tables.connection.execute(f"CREATE TABLE linked AS SELECT DISTINCT {columns}{own}, {PERSON} FROM kept")
     return ""

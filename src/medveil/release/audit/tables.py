@@ -29,8 +29,8 @@ class Tables:
     counted: the quasi-identifiers, and the sensitive attributes that some claim is about.
     cells: the published rows of the counted columns with how many they are, `n`, without the rows of `*` that stand
         for suppressed records. The same may stand in several lines.
-    origin: the source's records, numbered by `line` from 0: sensitive and plain columns as they are published and,
-        where a subject is declared, `person` and the quasi-identifiers as they were (see `need_origin`).
+    origin: the source's records, numbered by `line` from 0, and whose they are, `person`: sensitive and plain columns
+        as they would be published, and quasi-identifiers as they were where records are followed (see `need_origin`).
 
     Sensitive numbers and dates stand in their canonical form, so that `5` and `5.0` are one value. A missing value is
     NULL and a value of its own.
@@ -73,6 +73,19 @@ class Tables:
         """What the manifest tells about a published column."""
         found: Mapping[str, Any] = self.manifest.attributes[self._positions[name]]
         return found
+
+    def recoded(self, name: str) -> bool:
+        """Whether something else is published in the place of a column's values, such as ids or means."""
+        return self.described(name).get("form") is not None
+
+    def original(self, name: str) -> str:
+        """The internal name, beside the published column, of the source's own value."""
+        return f"o{self._positions[name]}"
+
+    @property
+    def follows_records(self) -> bool:
+        """Whether records are followed from the source to the release, for people or for recoded columns."""
+        return self.manifest.subject is not None or any(self.recoded(name) for name in self.names())
 
     def columns(self, names: Sequence[str]) -> str:
         """A list of columns for SELECT; a constant where there are none, so that everything is one class."""
@@ -132,6 +145,8 @@ class Tables:
                 self._make_canonical(name)
 
     def _make_canonical(self, name: str) -> None:
+        if self.recoded(name):
+            return
         column, table = self.column(name), f"forms_{self.column(name)}"
         texts = self.distinct("cells", column)
         changed = [
@@ -159,9 +174,11 @@ class Tables:
         finally:
             self.connection.unregister("arriving")
 
-    def published_rows(self) -> str:
-        """A query for every row of the file under the internal names, rows of `*` included, as they are written."""
-        columns = ", ".join(f"{self._file(name)} AS {self.column(name)}" for name in self.names())
+    def published_rows(self, *made: str) -> str:
+        """A query for every row of the file under the internal names, rows of `*` included, as they are written; with
+        the columns `made` by the method that are asked for.
+        """
+        columns = ", ".join(f"{self._file(name)} AS {self.column(name)}" for name in (*self.names(), *made))
         return f"SELECT {columns} FROM {self._release.relation}"
 
     # The source
@@ -177,11 +194,13 @@ class Tables:
         """The number of the source's records; makes `origin`."""
         source = self.source
         assert source is not None
-        people = self.manifest.subject is not None
-        names = self.names() if people else self.names("sensitive")
+        subject = self.manifest.subject
+        names = self.names() if self.follows_records else self.names("sensitive")
         texts = [f"{source.text(name)} AS {self.column(name)}" for name in names]
-        if self.manifest.subject is not None:
-            texts.append(f"{source.text(self.manifest.subject)} AS {PERSON}")
+        if subject is not None:
+            texts.append(f"{source.text(subject)} AS {PERSON}")
+        # Without a subject each record is somebody of their own.
+        person = f"texts.{PERSON}" if subject is not None else f"texts.rowid AS {PERSON}"
         relation = source.relation(self.connection)
         try:
             self.connection.execute(
@@ -198,7 +217,7 @@ class Tables:
         )
         self.connection.execute(
             "CREATE OR REPLACE VIEW origin AS SELECT "
-            f"{', '.join(['texts.rowid AS line', *columns, *([f'texts.{PERSON}'] if people else [])])} "
+            f"{', '.join(['texts.rowid AS line', *columns, person])} "
             f"FROM texts {joins}"
         )
         return int(self.one("SELECT count(*) FROM texts")[0])
