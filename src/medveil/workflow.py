@@ -154,7 +154,9 @@ def _make(
     policy: Policy, folder: Path, data: Any, target: Path, run: Run, limits: Limits | None, ledger: Ledger | None
 ) -> Manifest:
     started = time.perf_counter()
-    limits = replace(limits or Limits(), spill=target / "spill")
+    internal = target / INTERNAL
+    internal.mkdir(mode=0o700)
+    limits = replace(limits or Limits(), spill=internal / "spill")
     with opened(policy, folder, data, limits, run) as (problem, source):
         misfit = policy.method.refusal(problem)
         if misfit:
@@ -184,14 +186,12 @@ def _make(
 
 
 def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Manifest:
-    internal = target / INTERNAL
-    internal.mkdir(mode=0o700)
     release = f"release.{policy.output.format}"
     draft.published.write(target / release, policy.output.format)
     for name, table in draft.companions.items():
         pa.csv.write_csv(table, target / name)
     if draft.links is not None:
-        draft.links(internal / LINKS)
+        draft.links(target / INTERNAL / LINKS)
     manifest = draft_manifest(
         draft,
         release,

@@ -13,14 +13,16 @@ from medveil.release.manifest import Manifest
 
 
 def read_release(folder: Path, manifest: Manifest) -> pa.Table:
-    """The published table; sensitive and plain columns of type number as numbers where all their values are."""
+    """The published table, texts dictionary-encoded; sensitive and plain columns of type number as numbers where all
+    their values are.
+    """
     path = folder / manifest.release
     names = [attribute["name"] for attribute in manifest.attributes]
     if path.suffix == ".parquet":
         table = pa.parquet.read_table(path)
     else:
         options = pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
+            column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
             strings_can_be_null=True,
             null_values=[""],
             quoted_strings_can_be_null=False,
@@ -37,7 +39,7 @@ def read_release(folder: Path, manifest: Manifest) -> pa.Table:
 def _as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     for kind in (pa.int64(), pa.float64()):
         try:
-            return pc.cast(column, kind)
+            return pc.cast(pc.cast(column, pa.string()), kind)
         except pa.ArrowInvalid:
             continue
     return column

@@ -32,7 +32,11 @@ class Release:
 
     def to_arrow(self) -> pa.Table:
         """The published table; columns that are published as numbers are numbers, everything else is text."""
-        return read_release(self.folder, self.manifest)
+        table = read_release(self.folder, self.manifest)
+        plain = [
+            field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema
+        ]
+        return table.cast(pa.schema(plain))
 
     def to_pandas(self) -> pd.DataFrame:
         try:
