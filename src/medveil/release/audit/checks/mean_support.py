@@ -1,0 +1,38 @@
+"""How many people every published mean rests on, as the code book states it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from medveil.release.audit.code_book import FILE, members, read_code_book, recoded_as, support
+from medveil.release.audit.context import CannotTell, Check, Finding, Refuted, Terms
+from medveil.release.audit.evidence import Evidence
+
+
+class MeanSupportCheck(Check):
+    """Every mean that the release shows is in the code book, with at least so many people behind it.
+
+    Whether the code book is true is a claim of its own, which needs the source.
+    """
+
+    name: ClassVar[str] = "mean-support"
+
+    def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
+        required = Terms(claim).number("people")
+        lines = read_code_book(evidence)
+        columns = recoded_as(evidence, "means")
+        if not columns:
+            raise CannotTell("the manifest tells of no column that is published as means")
+        least = None
+        for name in columns:
+            stated = support(lines, name)
+            shown = evidence.distinct(f"({evidence.published_rows()})", evidence.column(name))
+            for label in shown:
+                for mean in members(label) if label is not None and label != "*" else ():
+                    if mean not in stated:
+                        raise Refuted(f"'{FILE}' does not have every published number of '{name}'")
+                    least = stated[mean] if least is None else min(least, stated[mean])
+        if least is None:
+            return Finding({"people": None}, holds=True, note="no mean is published")
+        return Finding({"people": least}, least >= required)
