@@ -28,7 +28,8 @@ def read_release(folder: Path, manifest: Manifest) -> pa.Table:
             quoted_strings_can_be_null=False,
         )
         parse = pa.csv.ParseOptions(newlines_in_values=True)
-        table = pa.csv.read_csv(path, parse_options=parse, convert_options=options)
+        # A large file comes in pieces, each with a dictionary of its own, which nothing can be grouped by.
+        table = pa.csv.read_csv(path, parse_options=parse, convert_options=options).unify_dictionaries()
     for attribute in manifest.attributes:
         if attribute["type"] == "number" and attribute["role"] != "quasi":
             position = table.column_names.index(attribute["name"])
