@@ -185,6 +185,27 @@ class TestByHand:
         assert {frozenset(parse_label(row["x"]).values) for row in together} == {frozenset(odd)}
 
 
+def test_people_in_several_boxes_of_one_class(make_problem):
+    """Boxes keep recursive diversity each; those of one age together do not, until their last cut is undone."""
+    table = {
+        "n": list("100212202"),
+        "c": list("abaaabbba"),
+        "s": list("uuwwvvwwv"),
+        "who": list("444130114"),
+    }
+    model = LDiversity(variant="recursive", c=2, l=2, attribute="s", on=("n",))
+    everything = rows_of(table)
+    with make_problem(
+        table, quasi=["n", "c"], sensitive=["s"], subject="who", models=[model, KAnonymity(k=1, on=("c",))]
+    ) as problem:
+        draft, rows = published(problem)
+        linked = link(draft, rows, everything)
+    classes = defaultdict(list)
+    for source, row in linked:
+        classes[row["n"]].append(source)
+    assert all(keeps(model, members, everything) for members in classes.values())
+
+
 class TestRefusals:
     def test_too_few_records(self, make_problem):
         with (

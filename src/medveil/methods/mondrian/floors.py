@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from medveil.cells import Cells
-from medveil.methods.mondrian.cuts import Floors, Places
+from medveil.methods.mondrian.desk import Floors, Places
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.model import PrivacyModel

@@ -1,39 +1,259 @@
-"""Mondrian's boxes: compiled loops that cut them, all at once or as a privacy model allows."""
+"""Compiled loops of Mondrian: where a box of points may be cut, which cut is best, and the cutting itself.
+
+All in one file, since what is kept of a compilation is only thrown away when its own file changes. Few large arrays,
+and few functions, since a first run waits for them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from medveil.methods.mondrian.cuts import (
+from medveil.methods.mondrian.desk import (
+    BEGINS,
     BEST,
+    CODE,
+    END,
+    ENDS,
     EVEN,
+    FIRST,
     FREE_SET,
+    HELD,
+    LAST,
+    MEMBERS,
     ORDER,
+    PARENT,
     RANGE,
+    RANKS,
+    RECORDS,
+    SEEN,
+    SMALLEST_SHARE,
+    START,
+    VALUES,
+    WHOLE,
     Floats,
     Places,
     Table,
-    find_bounds,
-    find_cut,
-    inner,
-    outer,
-    put_in_steps,
 )
 
-START, END, PARENT, WHOLE = range(4)
-"""The columns of the table of boxes: its stretch of points, the box that it was cut from, and whether it is not cut."""
+Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 
-def make_boxes(box_of_point: Places) -> tuple[Places, int]:
-    """The boxes before the first cut, given each point's, ascending; room for all that may come; how many they are."""
-    number = int(box_of_point[-1]) + 1
-    boxes = np.zeros((2 * len(box_of_point), 4), dtype=np.int64)
-    bounds = np.searchsorted(box_of_point, np.arange(number + 1))
-    boxes[:number, START], boxes[:number, END] = bounds[:-1], bounds[1:]
-    boxes[:, PARENT] = -1
-    boxes[:number, WHOLE] = 1
-    return boxes, number
+def outer(loop: Loop) -> Loop:
+    """Compile a loop that Python calls."""
+    options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+    return cast("Loop", njit(**options)(loop))
+
+
+def inner(loop: Loop) -> Loop:
+    """Compile a loop that only compiled loops call: without a way in from Python, which takes long to compile."""
+    options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+    return cast("Loop", njit(**options)(loop))
+
+
+@inner
+def _put_in_steps(
+    points: Table,
+    start: int,
+    end: int,
+    axis: int,
+    free: bool,
+    relaxed: bool,
+    by_code: Places,
+    steps: Places,
+    by_step: Places,
+) -> int:
+    """The step of every point of the box along one attribute, and the code and records of each step; how many.
+
+    No steps where the box holds one value only.
+    """
+    records = points.shape[1] - 2
+    lowest = highest = points[start, axis]
+    for i in range(start, end):
+        code = points[i, axis]
+        by_code[MEMBERS, code] += 1
+        by_code[HELD, code] += points[i, records]
+        lowest = min(lowest, code)
+        highest = max(highest, code)
+    values = 0
+    for code in range(lowest, highest + 1):
+        if by_code[MEMBERS, code] > 0:
+            # Most records first, ties by code. Most boxes hold few values, and many come in order.
+            at = values
+            while free and at > 0 and by_code[HELD, by_code[VALUES, at - 1]] < by_code[HELD, code]:
+                by_code[VALUES, at] = by_code[VALUES, at - 1]
+                at -= 1
+            by_code[VALUES, at] = code
+            values += 1
+    number = 0
+    for j in range(values):
+        code = by_code[VALUES, j]
+        by_code[RANKS, code] = number
+        by_step[CODE, number] = code
+        by_step[RECORDS, number] = by_code[HELD, code]
+        number += by_code[MEMBERS, code] if relaxed else 1
+        by_code[MEMBERS, code] = 0
+        by_code[HELD, code] = 0
+    if values < 2:
+        return 0
+    for i in range(start, end):
+        code = points[i, axis]
+        step = by_code[RANKS, code]
+        steps[i] = step
+        if relaxed:
+            by_code[RANKS, code] += 1
+            by_step[CODE, step] = code
+            by_step[RECORDS, step] = points[i, records]
+    return number
+
+
+@inner
+def _find_bounds(
+    points: Table,
+    start: int,
+    end: int,
+    number: int,
+    size: int,
+    offsets: Places,
+    tokens: Places,
+    types: Places,
+    needs: Places,
+    steps: Places,
+    by_step: Places,
+    by_token: Places,
+    by_type: Places,
+) -> tuple[int, int]:
+    """The first and the last step after which a cut leaves both sides what they must hold.
+
+    What a side holds only grows with it, so the cuts between these two are allowed and no others.
+    """
+    low = 0
+    held = by_step[RECORDS, 0]
+    while low < number - 1 and held < size:
+        low += 1
+        held += by_step[RECORDS, low]
+    high = number - 2
+    held = by_step[RECORDS, number - 1]
+    while high >= low and held < size:
+        held += by_step[RECORDS, high]
+        high -= 1
+    if high < low or len(needs) == 0:
+        return low, high
+
+    seen = 0
+    for i in range(start, end):
+        step = steps[i]
+        point = points[i, points.shape[1] - 1]
+        for j in range(offsets[point], offsets[point + 1]):
+            token = tokens[j]
+            if by_token[FIRST, token] < 0:
+                by_token[FIRST, token] = step
+                by_token[LAST, token] = step
+                by_token[SEEN, seen] = token
+                seen += 1
+            elif step < by_token[FIRST, token]:
+                by_token[FIRST, token] = step
+            elif step > by_token[LAST, token]:
+                by_token[LAST, token] = step
+    for t in range(len(needs)):
+        for step in range(number):
+            by_type[BEGINS, t, step] = 0
+            by_type[ENDS, t, step] = 0
+    for j in range(seen):
+        token = by_token[SEEN, j]
+        t = 0
+        while token >= types[t + 1]:
+            t += 1
+        by_type[BEGINS, t, by_token[FIRST, token]] += 1
+        by_type[ENDS, t, by_token[LAST, token]] += 1
+        by_token[FIRST, token] = -1
+    for t in range(len(needs)):
+        step = 0
+        held = by_type[BEGINS, t, 0]
+        while step < number - 1 and held < needs[t]:
+            step += 1
+            held += by_type[BEGINS, t, step]
+        low = max(low, step)
+        step = number - 2
+        held = by_type[ENDS, t, number - 1]
+        while step >= 0 and held < needs[t]:
+            held += by_type[ENDS, t, step]
+            step -= 1
+        high = min(high, step)
+    return low, high
+
+
+@inner
+def _find_cut(
+    number: int,
+    low: int,
+    high: int,
+    ranged: bool,
+    missing: int,
+    base: int,
+    span: float,
+    by_median: bool,
+    scale: Floats,
+    by_step: Places,
+) -> tuple[float, int, int]:
+    """How good the best allowed cut along an attribute is, the step after which it falls, and the most even cut.
+
+    By loss, a cut is as good as what it takes off the loss in this attribute; by median, as the box is wide.
+    """
+    records = 0
+    leaves = 0.0
+    for step in range(number):
+        records += by_step[RECORDS, step]
+        if step == 0 or by_step[CODE, step] != by_step[CODE, step - 1]:
+            leaves += scale[base + by_step[CODE, step]]
+    first, last = by_step[CODE, 0], by_step[CODE, number - 1]
+    highest = 0.0 if last == missing else scale[base + last]
+    whole = (leaves - 1.0) / span
+    if ranged:
+        whole = 1.0 if last == missing else (highest - scale[base + first]) / span
+
+    even = low
+    most_even = -1
+    before = 0
+    for step in range(high + 1):
+        before += by_step[RECORDS, step]
+        smaller = before if 2 * before < records else records - before
+        if step >= low and smaller > most_even:
+            most_even = smaller
+            even = step
+    if by_median:
+        return whole, even, even
+
+    best = even
+    most_gain = -1.0
+    before = 0
+    leaves_before = 0.0
+    for step in range(high + 1):
+        code, after = by_step[CODE, step], by_step[CODE, step + 1]
+        before += by_step[RECORDS, step]
+        if step == 0 or code != by_step[CODE, step - 1]:
+            leaves_before += scale[base + code]
+        smaller = before if 2 * before < records else records - before
+        # Where every allowed cut is lopsided, only the most even ones stay.
+        if step < low or (smaller < most_even and smaller * SMALLEST_SHARE < records):
+            continue
+        if ranged:
+            # Beside a missing value a range counts as the whole line.
+            left = 1.0 if code == missing else (scale[base + code] - scale[base + first]) / span
+            right = 0.0 if after == missing else 1.0 if last == missing else (highest - scale[base + after]) / span
+        else:
+            in_both = scale[base + code] if after == code else 0.0
+            left = (leaves_before - 1.0) / span
+            right = (leaves - leaves_before + in_both - 1.0) / span
+        gain = records * whole - before * left - (records - before) * right
+        if gain > most_gain:
+            most_gain = gain
+            best = step
+    return most_gain, best, even
 
 
 @outer
@@ -89,13 +309,13 @@ def cut_boxes(
 
         for axis in range(attributes):
             score = -1.0
-            count = put_in_steps(points, start, end, axis, kinds[axis] == FREE_SET, relaxed, by_code, steps, by_step)
+            count = _put_in_steps(points, start, end, axis, kinds[axis] == FREE_SET, relaxed, by_code, steps, by_step)
             if count > 1:
-                low, high = find_bounds(
+                low, high = _find_bounds(
                     points, start, end, count, size, offsets, tokens, types, needs, steps, by_step, by_token, by_type
                 )
                 if low <= high:
-                    score, by_axis[BEST, axis], by_axis[EVEN, axis] = find_cut(
+                    score, by_axis[BEST, axis], by_axis[EVEN, axis] = _find_cut(
                         count,
                         low,
                         high,
@@ -132,7 +352,7 @@ def cut_boxes(
         if chosen < 0:
             continue
 
-        put_in_steps(points, start, end, chosen, kinds[chosen] == FREE_SET, relaxed, by_code, steps, by_step)
+        _put_in_steps(points, start, end, chosen, kinds[chosen] == FREE_SET, relaxed, by_code, steps, by_step)
         for i in range(start, end):
             steps[i] = 0 if steps[i] <= cut else 1
         if len(attempts):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from medveil.errors import UnreachableError
 from medveil.methods.method import Run
 from medveil.methods.mondrian.axes import Axis, Covered, cover_boxes, kernel_axes
-from medveil.methods.mondrian.cuts import Axes, Desk, Floors, Places, make_desk
+from medveil.methods.mondrian.desk import END, PARENT, START, WHOLE, Axes, Desk, Floors, Places, make_boxes, make_desk
 from medveil.methods.mondrian.floors import make_floors
-from medveil.methods.mondrian.kernels import END, PARENT, START, WHOLE, accept, cut_boxes, make_boxes, undo
+from medveil.methods.mondrian.kernels import accept, cut_boxes, undo
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.privacy.model import PrivacyModel
