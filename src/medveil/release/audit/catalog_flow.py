@@ -158,9 +158,7 @@ def posteriors(placement: Placement) -> tuple[NDArray[np.float64], bool]:
     listing, cap = placement.listing, placement.cap
     possible = cap[listing.of_class] > 0
     held = np.where(possible, listing.held, 0)
-    reach = np.bincount(
-        listing.of_class, np.minimum(held, listing.counts[listing.row]), minlength=len(cap)
-    )
+    reach = np.bincount(listing.of_class, np.minimum(held, listing.counts[listing.row]), minlength=len(cap))
     totals = np.bincount(listing.row, held, minlength=len(listing.counts))
     if np.all(reach <= np.where(cap > 0, cap, 0)):
         share = listing.counts / np.maximum(totals, 1)

@@ -47,7 +47,7 @@ class Listing:
             np.minimum.at(lower, ends, low)
             lower = lower[lower]
             if np.array_equal(lower, label):
-                return np.unique(label[self.row], return_inverse=True)[1].astype(np.int64)
+                return np.asarray(np.unique(label[self.row], return_inverse=True)[1], dtype=np.int64)
             label = lower
 
     def lemma_failures(self) -> int:
@@ -111,8 +111,8 @@ def _count_classes(evidence: Evidence, column: str, sensitive: tuple[str, ...]) 
     quasi = ", ".join(evidence.column(name) for name in evidence.names("quasi"))
     values = "".join(f", {evidence.column(name)} AS s{j}" for j, name in enumerate(sensitive))
     connection.execute(
-        f"CREATE OR REPLACE TABLE numbered AS SELECT TRY_CAST({evidence.column(column)} AS BIGINT) AS id, {quasi}{values}, "
-        f"count(*) AS n FROM ({evidence.published_rows(column)}) GROUP BY ALL"
+        f"CREATE OR REPLACE TABLE numbered AS SELECT TRY_CAST({evidence.column(column)} AS BIGINT) AS id, "
+        f"{quasi}{values}, count(*) AS n FROM ({evidence.published_rows(column)}) GROUP BY ALL"
     )
     both, ids, tuples, unread = evidence.one(
         f"SELECT (SELECT count(*) FROM (SELECT DISTINCT id, {quasi} FROM numbered)), "
@@ -123,7 +123,9 @@ def _count_classes(evidence: Evidence, column: str, sensitive: tuple[str, ...]) 
     if unread or not both == ids == tuples:
         raise Refuted(f"'{column}' does not number the published combinations of quasi-identifiers")
     keys = "".join(f", s{j}" for j in range(len(sensitive)))
-    connection.execute(f"CREATE OR REPLACE TABLE held AS SELECT id{keys}, sum(n)::BIGINT AS n FROM numbered GROUP BY ALL")
+    connection.execute(
+        f"CREATE OR REPLACE TABLE held AS SELECT id{keys}, sum(n)::BIGINT AS n FROM numbered GROUP BY ALL"
+    )
     return connection.sql("SELECT id, sum(n)::BIGINT AS n FROM held GROUP BY id ORDER BY id").to_arrow_table()
 
 

@@ -40,7 +40,7 @@ def weigh(listing: Listing, k: int, needy: Needy | None, *, by_size: bool) -> To
     """
     order = np.argsort(listing.components, kind="stable")
     ends = np.flatnonzero(np.diff(listing.components[order])) + 1
-    told, posterior, least_real = 0, 0.0, int(listing.sizes.min(initial=0))
+    told, posterior, least_real = 0, 0.0, int(listing.sizes.min())
     parts = np.split(order, ends) if len(order) else []
     for pairs in parts:
         block = _read_block(listing, pairs)

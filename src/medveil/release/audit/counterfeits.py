@@ -36,9 +36,7 @@ class WithCounterfeits(Evidence):
     def _join_counterfeits(self) -> None:
         """`linked`, and the published rows that no record of the source explains, each as a person of its own."""
         columns = self.columns(self.counted)
-        balance = (
-            f"SELECT {columns}, n AS d FROM cells UNION ALL SELECT {columns}, -1 AS d FROM kept"
-        )
+        balance = f"SELECT {columns}, n AS d FROM cells UNION ALL SELECT {columns}, -1 AS d FROM kept"
         self.connection.execute(
             f"CREATE OR REPLACE TABLE linked_with_counterfeits AS SELECT {columns}, {PERSON} FROM linked UNION ALL "
             f"SELECT {columns}, chr(0) || row_number() OVER () AS {PERSON} FROM "

@@ -103,8 +103,7 @@ class _Needy:
         self.claims = claims
         self.known = discover(checks, Check)  # type: ignore[type-abstract]
         self.ids = [
-            number
-            for (number,) in evidence.connection.execute("SELECT DISTINCT id FROM held ORDER BY id").fetchall()
+            number for (number,) in evidence.connection.execute("SELECT DISTINCT id FROM held ORDER BY id").fetchall()
         ]
 
     def of(self, number: int, rows: Counts, each: Counts) -> bool:
@@ -133,6 +132,6 @@ class _Needy:
         )
         return evidence.connection.sql(
             f"SELECT {quasi}{counted}, n - coalesce(taken, 0) AS n FROM numbered LEFT JOIN "
-            f"(SELECT {keys}, taken FROM listed JOIN taken ON listed.row = taken.row WHERE listed.id = {number}) AS less "
-            f"ON {same} WHERE numbered.id = {number} AND n > coalesce(taken, 0)"
+            f"(SELECT {keys}, taken FROM listed JOIN taken ON listed.row = taken.row WHERE listed.id = {number}) "
+            f"AS less ON {same} WHERE numbered.id = {number} AND n > coalesce(taken, 0)"
         ).to_arrow_table()

@@ -1,0 +1,109 @@
+"""The catalog of counterfeit records: how many of which sensitive value are somewhere in which classes.
+
+Columns: `class_ids`, separated by `;`; `value`, the sensitive value, or where there are several sensitive attributes a
+JSON list of theirs in the order of the release; `count`. Lee, Kim, Kim and Chung 2017, definition 3.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+
+from medveil.errors import InputError
+from medveil.release.manifest import Manifest, file_hash
+
+CATALOG = "catalog.csv"
+CLASS_ID = "class_id"
+COLUMNS = ("class_ids", "value", "count")
+
+Values = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`count` counterfeits with these sensitive values are somewhere in these classes."""
+
+    class_ids: tuple[int, ...]
+    values: Values
+    count: int
+
+
+def to_table(entries: Sequence[Entry]) -> pa.Table:
+    """The catalog as it is published."""
+    return pa.table(
+        {
+            "class_ids": pa.array([";".join(str(number) for number in e.class_ids) for e in entries], pa.string()),
+            "value": pa.array([write_values(e.values) for e in entries], pa.string()),
+            "count": pa.array([e.count for e in entries], pa.int64()),
+        }
+    )
+
+
+def write_values(values: Values) -> str | None:
+    """How a row names its sensitive values.
+
+    >>> write_values(("flu",)), write_values((None,)), write_values(("flu", None))
+    ('flu', None, '["flu", null]')
+    """
+    return values[0] if len(values) == 1 else json.dumps(list(values), ensure_ascii=False)
+
+
+def read_values(text: str | None, number: int) -> Values:
+    """The sensitive values of a catalog's row.
+
+    >>> read_values("flu", 1), read_values(None, 1), read_values('["flu", null]', 2)
+    (('flu',), (None,), ('flu', None))
+    """
+    if number == 1:
+        return (text,)
+    values = json.loads(text or "")
+    if not isinstance(values, list) or len(values) != number or not all(isinstance(v, str | None) for v in values):
+        raise ValueError("not the values of so many attributes")
+    return tuple(values)
+
+
+def read_catalog(path: Path, sensitive: int) -> list[Entry]:
+    """The rows of a catalog file, for so many sensitive attributes; ValueError where it is none."""
+    options = pa.csv.ConvertOptions(
+        column_types=dict.fromkeys(COLUMNS, pa.string()),
+        strings_can_be_null=True,
+        null_values=[""],
+        quoted_strings_can_be_null=False,
+    )
+    parse = pa.csv.ParseOptions(newlines_in_values=True)
+    table = pa.csv.read_csv(path, parse_options=parse, convert_options=options)
+    if table.column_names != list(COLUMNS):
+        raise ValueError("other columns")
+    entries = []
+    for ids, value, count in zip(*(table[name].to_pylist() for name in COLUMNS), strict=True):
+        numbers = tuple(int(number) for number in str(ids).split(";"))
+        if len(set(numbers)) != len(numbers) or int(count) < 1:
+            raise ValueError("a class twice, or no counterfeit")
+        entries.append(Entry(numbers, read_values(value, sensitive), int(count)))
+    return entries
+
+
+def catalog_of(folder: Path, manifest: Manifest) -> list[Entry]:
+    """The catalog of a release; refused where it is not the one that was published with it."""
+    path = folder / CATALOG
+    if CATALOG not in manifest.files or not path.is_file():
+        raise InputError(
+            f"'{folder}' has no {CATALOG}: only releases with counterfeits have one.",
+            "Name a release that was made by the method h-ceiling.",
+        )
+    for name in (CATALOG, manifest.release):
+        if not (folder / name).is_file() or file_hash(folder / name) != manifest.files.get(name):
+            raise InputError(
+                f"The {CATALOG} does not belong to this release: '{name}' is not the file that the manifest lists.",
+                "Take release, catalog and manifest from the same directory.",
+            )
+    sensitive = sum(attribute["role"] == "sensitive" for attribute in manifest.attributes)
+    try:
+        return read_catalog(path, sensitive)
+    except (ValueError, pa.ArrowInvalid):
+        raise InputError(f"'{path}' is not a catalog of counterfeits.", "Was it changed by hand?") from None
