@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from medveil.cells import Cells, Subjects
 from medveil.errors import CancelledError, PolicyError, UnreachableError
 from medveil.hierarchy.hierarchy import build
-from medveil.lattice import evaluate, frontier, tables
+from medveil.lattice import frontier, sizes, tables
 from medveil.lattice import search as search_module
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
@@ -166,9 +166,9 @@ def test_search_equals_brute_force_for_k_alone(data, every_feasible_node):
 def test_search_equals_brute_force_on_every_short_cut(data, every_feasible_node):
     """The fast path as it goes with millions of cells: in groups, by chunks, sketched, folded and ranked."""
     with (
-        mock.patch.multiple(frontier, PATIENCE=data.draw(st.integers(0, 3)), LARGE_GROUP=2, SMALL_GROUP=1, DROP=0.01),
-        mock.patch.multiple(evaluate, DIRECT=1, DIRECT_LIMIT=data.draw(st.sampled_from([1, 64])), SKETCH_BITS=3),
-        mock.patch.multiple(evaluate, KEY_LIMIT=data.draw(st.sampled_from([8, 1 << 62])), WORTHWHILE=1.01),
+        mock.patch.multiple(frontier, PATIENCE=data.draw(st.integers(0, 3)), READ_IN_VAIN=0.5, MANY=2, FEW=1),
+        mock.patch.multiple(sizes, DIRECT=1, DIRECT_LIMIT=data.draw(st.sampled_from([1, 64])), SKETCH_BITS=3),
+        mock.patch.multiple(sizes, KEY_LIMIT=data.draw(st.sampled_from([8, 1 << 62])), WORTHWHILE=1.01),
         mock.patch.multiple(tables, KEY_LIMIT=16, SAMPLED_ABOVE=4, SAMPLE_STEP=2, PACK_SIZE=8),
     ):
         check_k_alone(data, every_feasible_node)

@@ -7,11 +7,9 @@ again on the records kept until nothing changes. A release in which every record
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,29 +18,19 @@ from medveil.cells import Cells
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
+from medveil.lattice.sizes import SizeCounter
 from medveil.lattice.space import Levels, Space
-from medveil.lattice.tables import KEY_LIMIT, PackedTable, fold, rank
+from medveil.lattice.tables import fold, rank
+from medveil.privacy.alpha_k import AlphaKAnonymity
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes, reference_of
 from medveil.privacy.k_anonymity import KAnonymity
-from medveil.privacy.model import Reference, Requirement
+from medveil.privacy.lkc import LKCPrivacy
+from medveil.privacy.model import PrivacyModel, Reference, Requirement
+from medveil.privacy.p_sensitive import PSensitiveKAnonymity
 
-Number = TypeVar("Number", bound=np.generic)
-
-DIRECT = 1 << 20
-"""Key spaces up to here, or four times the cells of a chunk, have a counter of one byte for each key."""
-
-SKETCH_BITS = 21
-"""Larger ones are first hashed into so many bits' counters, which stay in the cache and rule most bad nodes out."""
-
-DIRECT_LIMIT = 1 << 26
-"""What they do not rule out is counted by direct index up to here, else by rank."""
-
-WORTHWHILE = 1.5
-"""How many times smaller than the table that serves so far a new one must be."""
-
-TABLES_KEPT = 12
-"""How many tables are kept beside that of the cells themselves."""
+MERGES_KEPT = 4
+"""How many sets of merged cells are kept beside the cells themselves."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +64,8 @@ class Evaluation:
 class Evaluator:
     """Checks nodes of a space against a set of requirements.
 
-    `count_classes`: whether evaluations must hold `squares` and `classes`. `without_suppression`: whether no record
-    may be suppressed, so that failures of monotone requirements rule out more specific nodes as well.
+    `counts_classes`: whether evaluations must hold `squares` and `classes`, see the loss. `hierarchies`: those of
+    sensitive attributes, for models that need them; `reference`: the input's distributions, made where not given.
     """
 
     def __init__(
@@ -101,18 +89,11 @@ class Evaluator:
         self.counts_classes = counts_classes
         self._reference = reference
         self._sensitive_hierarchies = hierarchies
-        self._scratch = threading.local()
         self.codes = np.ascontiguousarray(cells.codes, dtype=np.int32)
         self.counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
-        self._tables: list[PackedTable] = []
-        self._chunked: PackedTable | None = None
-        self._tried: set[Levels] = {(0,) * len(space)}
         self._merged = [_Merged(cells, (0,) * len(space))]
         everything = tuple(range(len(space)))
-        self.enough = max(
-            (r.model.k for r in self.requirements if isinstance(r.model, KAnonymity) and r.shield == everything),
-            default=1,
-        )
+        self.enough = max((least_size(r.model) for r in self.requirements if r.shield == everything), default=1)
         """No class of fewer records, over all quasi-identifiers, can stay."""
         self.sizes_only = (
             cells.subjects is None
@@ -122,9 +103,11 @@ class Evaluator:
         )
 
     @cached_property
-    def table(self) -> PackedTable:
-        """The cells themselves."""
-        return PackedTable.of(self.space.hierarchies, (0,) * len(self.space), list(self.codes), self.counts)
+    def sizes(self) -> SizeCounter | None:
+        """Counts too small classes, where that decides all, or is at least worth a look before anything else."""
+        if self.sizes_only or 1 < self.enough <= kernels.SMALL_COUNTER:
+            return SizeCounter(self.space, self.codes, self.counts, self.enough)
+        return None
 
     @cached_property
     def reference(self) -> Reference:
@@ -148,41 +131,12 @@ class Evaluator:
         return model.absorbing or (allowed == 0 and model.monotone and self.cells.subjects is None)
 
     def focus(self, levels: Levels) -> None:
-        """Keep a table at this node, to serve the nodes above it, if it is worth its making."""
-        if levels in self._tried:
-            return
-        self._tried.add(levels)
-        if self.sizes_only:
-            base = self._serving(levels)
-            if base.shrinks(levels, WORTHWHILE):
-                table = base.aggregate(levels)
-                if len(table) * WORTHWHILE <= len(base):
-                    self._tables = [*self._tables[-TABLES_KEPT:], table]
-        elif self.cells.subjects is None:
-            merged_from = self._serving_cells(levels)
-            merged = merged_from.merge(self.space.hierarchies, levels)
-            if len(merged.cells) * WORTHWHILE <= len(merged_from.cells):
-                self._merged = [self._merged[0], *self._merged[1:][-TABLES_KEPT:], merged]
-
-    def chunk(self, meet: Levels, join: Levels) -> None:
-        """Make ready for many checks between two nodes: cells in an order in which failures show early."""
-        if self.sizes_only:
-            self._chunked = self._serving(meet).chunked(join)
-
-    def _serving(self, levels: Sequence[int]) -> PackedTable:
-        """The smallest table from which a node can be checked."""
-        return min((t for t in self._tables if t.serves(levels)), key=len, default=self.table)
-
-    def _serving_chunks(self, levels: Sequence[int]) -> PackedTable:
-        """The table in chunks, if the node can be checked from it, else the smallest one."""
-        chunked = self._chunked
-        if (
-            chunked is not None
-            and chunked.serves(levels)
-            and all(level <= join for level, join in zip(levels, chunked.join, strict=True))
-        ):
-            return chunked
-        return self._serving(levels)
+        """Make ready for many checks of nodes above this one."""
+        if self.sizes is not None:
+            self.sizes.focus(levels)
+        if not self.sizes_only and self.cells.subjects is None and all(m.levels != levels for m in self._merged):
+            merged = self._serving_cells(levels).merge(self.space.hierarchies, levels)
+            self._merged = [self._merged[0], *self._merged[1:][1 - MERGES_KEPT :], merged]
 
     def _serving_cells(self, levels: Sequence[int]) -> _Merged:
         served = (m for m in self._merged if all(a <= b for a, b in zip(m.levels, levels, strict=True)))
@@ -207,75 +161,15 @@ class Evaluator:
         With more than `worth` suppressed the caller has no use for the node itself, and with more than `telling` none
         for the exact number.
         """
-        if self.sizes_only:
-            return self._evaluate_sizes(levels, allowed, worth, telling)
-        return self._evaluate_classes(levels, allowed)
-
-    def _room(self, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
-        """A working array of the thread's own, kept between checks."""
-        room = getattr(self._scratch, name, None)
-        if room is None or len(room) < size:
-            room = np.zeros(max(size, 1 << 16), dtype=dtype)
-            setattr(self._scratch, name, room)
-        found: NDArray[Number] = room[:size]
-        return found
-
-    def _evaluate_sizes(self, levels: Levels, allowed: int, worth: float, telling: float) -> Evaluation:
-        """k-anonymity of records alone: class sizes need no more than one byte each."""
-        useful = min(allowed, worth, self.records - 1)
-        small, exact = self._count_small(levels, int(max(useful, min(allowed, telling))))
-        if small > useful:
-            return Evaluation(levels, small, feasible=False, certain=small, short=True)
-        if small or not exact:
-            small, hidden = self._count_hidden(levels)
+        if self.sizes is not None:
+            useful = int(min(allowed, worth, self.records - 1))
+            enough_to_tell = int(max(useful, min(allowed, telling)))
+            small, hidden = self.sizes.check(levels, useful, enough_to_tell, in_detail=self.sizes_only)
             if small > useful:
                 return Evaluation(levels, small, feasible=False, certain=small, short=True)
-        else:
-            hidden = tuple(
-                np.zeros(len(hierarchy.levels[level].labels), dtype=np.int64)
-                for hierarchy, level in zip(self.space.hierarchies, levels, strict=True)
-            )
-        return Evaluation(levels, small, feasible=True, certain=small, hidden=hidden, certain_hidden=hidden)
-
-    def _count_small(self, levels: Levels, most: int) -> tuple[int, bool]:
-        """The records in too small classes, or a lower bound, and whether it is exact if it is no more than `most`."""
-        table, enough = self._serving_chunks(levels), self.enough
-        lookup = table.lookup(levels, chunked=True)
-        if lookup.key_space > KEY_LIMIT:
-            return 0, False
-        direct = lookup.key_space <= max(DIRECT, 4 * table.largest_chunk)
-        bits = 0 if direct else min(max((4 * table.largest_chunk).bit_length(), 16), SKETCH_BITS)
-        small = kernels.count_small(
-            table.packs,
-            lookup.scaled(np.int64),
-            table.packing.starts,
-            table.weights(enough),
-            table.chunks,
-            enough,
-            most,
-            bits,
-            self._room("zeros", lookup.key_space if direct else 1 << bits, np.uint8),
-            self._room("slots", table.largest_chunk, np.int32),
-        )
-        return small, direct
-
-    def _count_hidden(self, levels: Levels) -> tuple[int, tuple[NDArray[np.int64], ...]]:
-        """The records in too small classes, in all and by group of each quasi-identifier."""
-        table, enough = self._serving(levels), self.enough
-        lookup, weights, starts = table.lookup(levels), table.weights(enough), table.packing.starts
-        if lookup.key_space <= max(DIRECT, min(DIRECT_LIMIT, 64 * len(table))):
-            keys = self._room("slots", len(table), np.int32)
-            counters = self._room("counters", lookup.key_space, np.uint8)
-            counters[:] = 0
-            kernels.count_direct(table.packs, lookup.scaled(np.int32), starts, weights, enough, counters, keys)
-        else:
-            keys, first = rank(*fold(list(table.packs), lookup.tables, lookup.radices, len(table)))
-            counters = self._room("counters", len(first), np.uint8)
-            counters[:] = 0
-            kernels.count_keys(keys, weights, enough, counters)
-        by_code = np.zeros(int(starts[-1]), dtype=np.int64)
-        kernels.hidden_by_code(table.packs, starts, keys, weights, enough, counters, by_code)
-        return int(by_code[: int(starts[1])].sum()), table.spread(by_code, levels)
+            if hidden is not None:
+                return Evaluation(levels, small, feasible=True, certain=small, hidden=hidden, certain_hidden=hidden)
+        return self._evaluate_classes(levels, allowed)
 
     def _evaluate_classes(self, levels: Levels, allowed: int) -> Evaluation:
         """Any requirements: count classes, take verdicts, suppress, until nothing changes."""
@@ -288,14 +182,14 @@ class Evaluator:
         certain = self.records - int(cells.counts[kept].sum())
         if not possible or certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
-        certain_hidden = self._hidden(cells, ~kept, levels)
+        certain_hidden = self._hidden(cells, np.flatnonzero(~kept), levels)
         if len(sure) < len(self.requirements):
             # The others may fail classes which the sure ones then have to look at again.
             kept, possible = self._suppress(cells, classes, list(self.requirements), everyone)
         suppressed = self.records - int(cells.counts[kept].sum())
         if not possible or suppressed > allowed or suppressed == self.records:
             return Evaluation(levels, suppressed, feasible=False, certain=certain, certain_hidden=certain_hidden)
-        hidden = certain_hidden if suppressed == certain else self._hidden(cells, ~kept, levels)
+        hidden = certain_hidden if suppressed == certain else self._hidden(cells, np.flatnonzero(~kept), levels)
         squares = number_kept = 0
         if self.counts_classes:
             class_of_cell, number = _classes_at(cells, self.space.hierarchies, levels, None)
@@ -337,7 +231,7 @@ class Evaluator:
                 return kept, possible
             kept = staying
 
-    def _hidden(self, cells: Cells, out: NDArray[np.bool_], levels: Levels) -> tuple[NDArray[np.int64], ...]:
+    def _hidden(self, cells: Cells, out: NDArray[np.intp], levels: Levels) -> tuple[NDArray[np.int64], ...]:
         """For each quasi-identifier, the records of these cells by group at the node's level."""
         counts = cells.counts[out]
         return tuple(
@@ -348,6 +242,14 @@ class Evaluator:
             ).astype(np.int64)
             for hierarchy, level, codes in zip(self.space.hierarchies, levels, cells.codes, strict=True)
         )
+
+
+_SIZED = (KAnonymity, AlphaKAnonymity, LKCPrivacy, PSensitiveKAnonymity)
+
+
+def least_size(model: PrivacyModel) -> int:
+    """How many records a class needs at least to satisfy the model: people are never more than their records."""
+    return model.k if isinstance(model, _SIZED) else 1
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,12 @@
 
 A failure decides every more specific node as well, where the requirements allow that. A success improves the best and,
 through what it had to suppress, the bound of every more specific node.
-
-Once the best is not improved any more, what is left is proof, and the order in which most general nodes are checked
-no longer matters for how many there are. Then nodes are taken group by group, a group being those that agree
-in the levels of the widest quasi-identifiers, so that a small table serves each group.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -20,22 +17,22 @@ from medveil.lattice.evaluate import Evaluation, Evaluator
 from medveil.lattice.incumbent import Incumbent, Watch
 from medveil.lattice.loss import Loss
 from medveil.lattice.projections import Pairs
-from medveil.lattice.space import Levels, Space, at_most, join, meet
+from medveil.lattice.space import Levels, Space, at_most, meet
 
 WORKERS = 2
 """Nodes checked at a time; fixed, so that every run checks the same nodes."""
 
-PATIENCE = 16
-"""Checks without improvement after which nodes are taken in groups."""
+PATIENCE = 8
+"""Checks without improvement after which all that is left is taken to be proof."""
 
-LARGE_GROUP = 32
-"""So many undecided nodes are worth a table of their own."""
+READ_IN_VAIN = 4.0
+"""Chunks are made once failures have cost as much as reading the whole table so many times."""
 
-SMALL_GROUP = 16
-"""So many are worth putting the cells in order for them."""
+MANY, FEW = 64, 8
+"""So many undecided nodes that are alike are worth a table of their own, so few chunks of one."""
 
-DROP = 0.5
-"""Nats of entropy by which a table must be coarser to be worth a try."""
+CHUNK_ENTROPY = 5.0
+"""Nats: enough chunks for failures to show early."""
 
 
 class Undecided:
@@ -77,6 +74,23 @@ class Undecided:
             members = members[~at_most(self.nodes[:, members], levels)]
         return chosen
 
+    def next_in_order(self, order: Sequence[int], number: int) -> list[Levels]:
+        """Most general nodes in the lexicographic order of these quasi-identifiers, the highest levels first.
+
+        When all that is left is proof, the order does not change how many checks that takes, but neighbours in this
+        one are served well by the same chunks of cells.
+        """
+        chosen: list[Levels] = []
+        free = np.flatnonzero(self.open)
+        while len(chosen) < number and len(free):
+            last = free
+            for position in order:
+                row = self.nodes[position, last]
+                last = last[row == row.max()]
+            chosen.append(tuple(int(level) for level in self.nodes[:, last[0]]))
+            free = free[~at_most(self.nodes[:, free], chosen[-1])]
+        return chosen
+
     def promising(self, number: int) -> list[Levels]:
         """Most general nodes above the node of least bound, then above the next that they leave undecided."""
         chosen: list[Levels] = []
@@ -114,48 +128,64 @@ class Undecided:
             self.bounds[members] = np.maximum(self.bounds[members], better)
 
 
-class Groups:
-    """Undecided nodes by the levels of those quasi-identifiers that shrink a table most.
+class Chunking:
+    """Keeps tables, and cells in chunks, that suit the nodes to be checked next.
 
-    A group is a path of fixed levels. It is left only when none of its nodes is undecided any more, so that the table
-    made for it serves for as long as possible.
+    Nodes are alike if they agree in the quasi-identifiers of most entropy. Putting cells in order costs as much as a
+    few whole checks, and pays where nodes fail: so it is done, and done again, after failures have cost that much.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
-        self._evaluator = evaluator
+        self._sizes = evaluator.sizes
         self._entropies = _entropies(evaluator)
-        self._path: list[tuple[int, int]] = []
-        self._made_for: list[tuple[int, int]] = []
+        self._heights = tuple(hierarchy.height for hierarchy in evaluator.space.hierarchies)
+        self.order = sorted(range(len(self._heights)), key=lambda position: -self._entropies[position][0])
+        """Quasi-identifiers by falling entropy."""
 
-    def members(self, undecided: Undecided) -> NDArray[np.intp]:
-        """The undecided nodes of the current group, or of the next where there are none."""
-        while True:
-            inside = undecided.open.copy()
-            for position, level in self._path:
-                inside &= undecided.nodes[position] == level
-            members = np.flatnonzero(inside)
-            if len(members):
-                return self._narrow(undecided, members)
-            self._path.pop()
-
-    def _narrow(self, undecided: Undecided, members: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Fix the highest level of the quasi-identifier whose levels shrink the table most on average, and again."""
-        while len(members) >= LARGE_GROUP:
-            nodes = undecided.nodes[:, members]
-            drops = [e[row.min()] - float(e[row].mean()) for e, row in zip(self._entropies, nodes, strict=True)]
-            widest = int(np.argmax(drops))
-            if drops[widest] < DROP:
+    def prepare(self, levels: Levels, undecided: Undecided) -> None:
+        """Have a small table, and chunks of cells, for this node and for those like it, where that is worth it."""
+        sizes = self._sizes
+        if sizes is None:
+            return
+        nodes = undecided.nodes[:, undecided.open]
+        alike = nodes
+        for position in self.order[:2]:
+            nearer = alike[:, alike[position] == levels[position]]
+            if nearer.shape[1] < MANY:
                 break
-            level = int(nodes[widest].max())
-            self._path.append((widest, level))
-            members = members[nodes[widest] == level]
-            if len(members) >= LARGE_GROUP:
-                self._evaluator.focus(meet(undecided.nodes[:, members]))
-        if self._path != self._made_for and len(members) >= SMALL_GROUP:
-            self._made_for = list(self._path)
-            nodes = undecided.nodes[:, members]
-            self._evaluator.chunk(meet(nodes), join(nodes))
-        return members
+            alike = nearer
+            sizes.focus(meet(alike))
+        if sizes.read_in_vain(levels) >= READ_IN_VAIN:
+            high, served = self._join(levels, alike)
+            if served >= FEW and high != self._heights and not sizes.has_chunks(high):
+                sizes.chunk(meet(alike), high)
+
+    def _join(self, levels: Levels, nodes: NDArray[np.int8]) -> tuple[Levels, int]:
+        """A node above this one that makes many chunks and lies above many of the others, and above how many.
+
+        Starting from the top, one quasi-identifier after the other is lowered: the one, and to the level, for which
+        entropy times the number of nodes that still lie below is largest.
+        """
+        high = list(self._heights)
+        total = 0.0
+        while total < CHUNK_ENTROPY:
+            best = (0.0, 0, 0)
+            for position, (level, entropies) in enumerate(zip(levels, self._entropies, strict=True)):
+                if high[position] < len(entropies) - 1:
+                    continue
+                below = np.bincount(nodes[position], minlength=len(entropies)).cumsum()
+                for candidate in range(level, len(entropies) - 1):
+                    gain = min(float(entropies[candidate]), 2.0) * int(below[candidate])
+                    best = max(best, (gain, position, candidate))
+            gain, position, candidate = best
+            if gain == 0.0:
+                break
+            served = nodes[:, nodes[position] <= candidate]
+            if total > 0.0 and served.shape[1] < 0.5 * nodes.shape[1]:
+                break
+            high[position], nodes = candidate, served
+            total += float(self._entropies[position][candidate])
+        return tuple(high), nodes.shape[1]
 
 
 def _entropies(evaluator: Evaluator) -> list[NDArray[np.float64]]:
@@ -172,7 +202,7 @@ def search_frontier(
 ) -> float | None:
     """Leave the best node in `incumbent`; the proved bound where time ran out, else None."""
     prunes = evaluator.prunes(allowed)
-    groups = Groups(evaluator)
+    chunking = Chunking(evaluator)
 
     def check(levels: Levels, worth: float, telling: float) -> Evaluation:
         return evaluator.evaluate(levels, allowed, worth=worth, telling=telling)
@@ -183,11 +213,12 @@ def search_frontier(
         while left := undecided.cut(incumbent.cut):
             if watch.expired(1.0 - left / space.size):
                 return undecided.least_bound()
+            evaluator.focus(meet(undecided.nodes[:, undecided.open]))
             if incumbent.since_better < PATIENCE:
-                evaluator.focus(meet(undecided.nodes[:, undecided.open]))
                 chosen = undecided.promising(WORKERS)
             else:
-                chosen = undecided.most_general(groups.members(undecided), WORKERS)
+                chosen = undecided.next_in_order(chunking.order, WORKERS)
+                chunking.prepare(chosen[0], undecided)
             rooms = [undecided.rooms(levels, incumbent.cut) for levels in chosen]
             for evaluation in executor.map(check, chosen, *zip(*rooms, strict=True)):
                 incumbent.offer(evaluation)

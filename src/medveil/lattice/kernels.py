@@ -49,7 +49,8 @@ def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: N
 
 
 @njit(
-    "int64(int32[:, ::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, uint8[::1], int32[::1])",
+    "UniTuple(int64, 2)"
+    "(int32[:, ::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, uint8[::1], int32[::1])",
     cache=True,
     nogil=True,
 )
@@ -64,8 +65,8 @@ def count_small(
     bits: int,
     counters: NDArray[np.uint8],
     slots: Codes,
-) -> int:
-    """The records in classes smaller than `enough`; counting ends once there are more than `most`.
+) -> tuple[int, int]:
+    """The records in classes smaller than `enough`, and the cells read; it ends once there are more than `most`.
 
     No class lies in two chunks, so that after each chunk its small classes are final. Keys are counted in their own
     counter, or, with `bits`, hashed into 2^bits counters: classes that share one only look larger, so that the result
@@ -74,6 +75,7 @@ def count_small(
     number_of_packs = len(packs)
     shift = np.uint64(64 - bits)
     small = 0
+    end = 0
     for chunk in range(len(chunks) - 1):
         begin, end = chunks[chunk], chunks[chunk + 1]
         for i in range(begin, end):
@@ -84,11 +86,11 @@ def count_small(
                 key = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
             slots[i - begin] = key
             counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
-        if len(counters) <= 2 * (end - begin):
-            for slot in range(len(counters)):
-                if counters[slot] < enough:
-                    small += counters[slot]
-                counters[slot] = 0
+        if len(counters) <= 16 * (end - begin):
+            for counter in counters:
+                if counter < enough:
+                    small += counter
+            counters[:] = 0
         else:
             for i in range(end - begin):
                 if counters[slots[i]] < enough:
@@ -96,6 +98,16 @@ def count_small(
                 counters[slots[i]] = 0
         if small > most:
             break
+    return small, end
+
+
+@njit("int64(uint8[::1], int64)", cache=True, nogil=True)
+def sum_small(counters: NDArray[np.uint8], enough: int) -> int:
+    """The records in classes smaller than `enough`."""
+    small = 0
+    for counter in counters:
+        if counter < enough:
+            small += counter
     return small
 
 

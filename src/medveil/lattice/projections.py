@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.lattice import kernels
-from medveil.lattice.evaluate import Evaluator
+from medveil.lattice.evaluate import Evaluator, least_size
 from medveil.lattice.tables import parents
-from medveil.privacy.k_anonymity import KAnonymity
 
 CROSS_LIMIT = 1 << 20
 """The most entries of a cross table."""
@@ -52,8 +51,8 @@ class Pairs:
 
 
 def _pairs(evaluator: Evaluator) -> Iterator[tuple[tuple[int, int], int]]:
-    """Pairs within some k-anonymity's shield, each with the largest k that applies."""
-    shields = [(set(r.shield), r.model.k) for r in evaluator.requirements if isinstance(r.model, KAnonymity)]
+    """Pairs within some model's shield, each with the largest class size that is asked there."""
+    shields = [(set(r.shield), least_size(r.model)) for r in evaluator.requirements]
     for pair in itertools.combinations(range(len(evaluator.space)), 2):
         enough = max((k for shield, k in shields if shield.issuperset(pair)), default=1)
         if enough > 1:

@@ -67,7 +67,8 @@ def search(
     """
     if loss.counts_classes and not evaluator.counts_classes:
         raise ValueError("This loss counts classes: make the evaluator with counts_classes=True.")
-    allowed = allowed_records(suppression_limit, evaluator.records)
+    # A release of nothing satisfies nothing, so at least one record must stay.
+    allowed = min(allowed_records(suppression_limit, evaluator.records), evaluator.records - 1)
     incumbent = Incumbent(loss)
     if space.size <= MOST_LISTED:
         watch = Watch(time_limit, progress, cancelled)
@@ -97,7 +98,7 @@ def _unreachable(evaluator: Evaluator, space: Space, allowed: int, incumbent: In
         f"No generalization within the levels allowed meets {names} with at most {allowed} of {records} records "
         "suppressed."
     )
-    top = evaluator.evaluate(space.top, records)
+    top = evaluator.evaluate(space.top, records - 1)
     candidates = [top.suppressed] if top.feasible else []
     if incumbent.least_suppressed is not None and incumbent.least_suppressed < records:
         candidates.append(incumbent.least_suppressed)

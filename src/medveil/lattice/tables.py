@@ -162,6 +162,10 @@ class PackedTable:
         """Whether a node can be checked from this table."""
         return all(low <= level for low, level in zip(self.levels, levels, strict=True))
 
+    def holds_whole(self, levels: Sequence[int]) -> bool:
+        """Whether every class of a node lies within one chunk."""
+        return all(level <= high for level, high in zip(levels, self.join, strict=True))
+
     def parents(self, position: int, level: int) -> tuple[NDArray[np.int32], int]:
         """Each group's group at a higher level, and how many groups that level has."""
         found = self._parents.get((position, level))
