@@ -122,8 +122,21 @@ def set_label(values: Iterable[str | None], labels: Iterable[str] = ()) -> str |
     missing = len(present) < len(listed)
     if len(present) + len(nested) + missing == 1:
         return None if missing else (value_label(present[0]) if present else nested[0])
-    members = [_escape_member(value) for value in present] + nested + [MISSING] * missing
+    return join_members([set_member(value) for value in present] + nested + [MISSING] * missing)
+
+
+def join_members(members: Iterable[str]) -> str:
+    """A set of two or more members, each written by `set_member` or a range."""
     return "{" + ", ".join(members) + "}"
+
+
+def set_member(value: str | None) -> str:
+    """A value as it stands in a set."""
+    if value is None:
+        return MISSING
+    escaped = _SPECIAL.sub(r"\\\1", value)
+    reads_otherwise = escaped in {MISSING, ANYTHING} or _bracketed(escaped) is not None
+    return "\\" + escaped if reads_otherwise else escaped
 
 
 def parse_label(text: str | None) -> Cover:
@@ -200,12 +213,6 @@ def _is_number(text: str) -> bool:
 
 def _escape_end(text: str) -> str:
     return re.sub(r"([\\\[\]()\-])", r"\\\1", text) if not re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text
-
-
-def _escape_member(value: str) -> str:
-    escaped = _SPECIAL.sub(r"\\\1", value)
-    reads_otherwise = escaped in {MISSING, ANYTHING} or _bracketed(escaped) is not None
-    return "\\" + escaped if reads_otherwise else escaped
 
 
 def _unescape(text: str) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from medveil.hierarchy.hierarchy import ROOT, Level
 from medveil.methods.mondrian.desk import FREE_SET, ORDERED_SET, RANGE, Axes, Places
 from medveil.methods.problem import Problem
-from medveil.table.labels import parse_label, range_label, set_label, value_label
+from medveil.table.labels import join_members, parse_label, range_label, set_label, set_member, value_label
 from medveil.table.schema import Kind
 
 LABEL_LIMIT = 1 << 28
@@ -25,7 +25,7 @@ class Axis:
 
     codes: the code of each cell. texts: the value or group of each code; labels: what is published for it alone.
     scale, span, missing: see Axes. above: the hierarchy's levels above the codes, over codes; the last is the root.
-    numeric: whether ranges are of numbers. grouped: whether codes are groups.
+    numeric: whether ranges are of numbers. members: each code as it stands in a set.
     """
 
     kind: int
@@ -38,7 +38,7 @@ class Axis:
     weight: float
     above: tuple[Level, ...]
     numeric: bool = False
-    grouped: bool = False
+    members: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -113,7 +113,8 @@ def read_axis(problem: Problem, position: int) -> Axis:
         missing=-1,
         weight=weight,
         above=tuple(Level(level.groups[leaf], level.labels, level.covered) for level in above),
-        grouped=least > 0,
+        # Groups that the hierarchy names by a range stand in a set as that range.
+        members=tuple(t if least and t is not None and parse_label(t).spans else set_member(t) for t in texts),
     )
 
 
@@ -201,12 +202,7 @@ def _sets(axis: Axis, codes: NDArray[np.int32], starts: Places, largest_set: int
 
 
 def _set_label(axis: Axis, codes: Sequence[int]) -> str | None:
-    """A set of values; groups that the hierarchy names by a range stand in it as that range."""
-    if len(codes) == 1:
-        return axis.labels[codes[0]]
-    texts = [axis.texts[code] for code in codes]
-    spans = [text for text in texts if axis.grouped and text is not None and parse_label(text).spans]
-    return set_label([text for text in texts if text not in spans], spans)
+    return axis.labels[codes[0]] if len(codes) == 1 else join_members([axis.members[code] for code in codes])
 
 
 def _held(codes: NDArray[np.int32], starts: Places, size: int) -> tuple[Places, Places]:
