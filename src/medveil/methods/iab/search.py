@@ -1,0 +1,136 @@
+"""Best-first search over generalized tables, in three orders: the paper's own, and the two it is compared with."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from medveil.methods.iab.recoding import Measured, Recoding, State
+
+Key = tuple[int, ...]
+CHECKED = 64
+"""The clock is read and progress told once in so many tables."""
+
+
+@dataclass
+class Node(Generic[State]):
+    """One generated table: its place in the search tree, and when it was expanded, counted from 1 (0: never)."""
+
+    number: int
+    parent: int | None
+    position: int | None
+    steps: int
+    state: State
+    measured: Measured
+    expanded: int = 0
+
+    @property
+    def safe(self) -> bool:
+        return self.measured.violating == 0
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a search goes on: which table is expanded next, and when it ends.
+
+    key: the open table with the least key is expanded. every: all steps are taken, safe tables are expanded too, and
+    nothing is cut. first: the search ends with the expansion that finds a safe table.
+    """
+
+    key: Callable[[Node[Any]], Key]
+    every: bool = False
+    first: bool = False
+
+
+MOST_ROWS = Order(lambda node: (-node.measured.rows, node.measured.violating, node.steps, node.number))
+FEWEST_VIOLATIONS = Order(
+    lambda node: (node.measured.violating, -node.measured.rows, node.steps, node.number), first=True
+)
+EVERYTHING = Order(lambda node: (node.steps, node.number), every=True)
+
+
+@dataclass(frozen=True)
+class Searched(Generic[State]):
+    """The tables generated, each once; the best, None where none is safe; and whether the search came to its end."""
+
+    nodes: list[Node[State]]
+    best: Node[State] | None
+    expanded: int
+    finished: bool
+
+
+def search(
+    recoding: Recoding[State], order: Order, *, time_limit: float, tell: Callable[[int], None]
+) -> Searched[State]:
+    """The safe table with most rows, of several the first found.
+
+    Generalizing never adds rows. So a safe table is not expanded, and one with no more rows than the best safe table
+    is cut: what comes of it cannot be better. After the time limit the best table so far is taken; where there is
+    none yet, the table with the fewest violations is followed until one is safe.
+    """
+    return _Search(recoding, order, time.monotonic() + time_limit, tell).run()
+
+
+class _Search(Generic[State]):
+    def __init__(self, recoding: Recoding[State], order: Order, deadline: float, tell: Callable[[int], None]) -> None:
+        self._recoding = recoding
+        self._order = order
+        self._deadline = deadline
+        self._tell = tell
+        self._nodes: list[Node[State]] = []
+        self._seen: set[State] = set()
+        self._open: list[tuple[Key, Node[State]]] = []
+        self._best: Node[State] | None = None
+        self._expanded = 0
+
+    def run(self) -> Searched[State]:
+        self._generate(self._recoding.root(), None, None)
+        finished = True
+        while self._open:
+            _, node = heapq.heappop(self._open)
+            if self._cut(node):
+                continue
+            if finished and time.monotonic() >= self._deadline:
+                finished = False
+                if self._best is not None:
+                    break
+                self._order = FEWEST_VIOLATIONS
+                self._open = [(self._order.key(n), n) for n in (node, *(n for _, n in self._open))]
+                heapq.heapify(self._open)
+                continue
+            self._expand(node)
+            if self._order.first and self._best is not None:
+                break
+        return Searched(self._nodes, self._best, self._expanded, finished)
+
+    def _cut(self, node: Node[State]) -> bool:
+        best = self._best
+        return not self._order.every and best is not None and node.measured.rows <= best.measured.rows
+
+    def _expand(self, node: Node[State]) -> None:
+        self._expanded += 1
+        node.expanded = self._expanded
+        for position, state in self._recoding.steps(node.state, node.measured, every=self._order.every):
+            if state not in self._seen:
+                self._generate(state, node, position)
+
+    def _generate(self, state: State, parent: Node[State] | None, position: int | None) -> None:
+        self._seen.add(state)
+        node = Node(
+            number=len(self._nodes),
+            parent=None if parent is None else parent.number,
+            position=position,
+            steps=0 if parent is None else parent.steps + 1,
+            state=state,
+            measured=self._recoding.measure(state),
+        )
+        self._nodes.append(node)
+        if len(self._nodes) % CHECKED == 1:
+            self._tell(len(self._nodes))
+        if node.safe and (self._best is None or node.measured.rows > self._best.measured.rows):
+            self._best = node
+        if not node.safe or self._order.every:
+            heapq.heappush(self._open, (self._order.key(node), node))

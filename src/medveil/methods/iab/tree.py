@@ -1,0 +1,58 @@
+"""The search tree, for the steward's eyes: the paper's figures 3 to 5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from medveil.methods.iab.recoding import Recoding, State
+from medveil.methods.iab.search import Node, Searched
+
+LIMIT = 5_000
+"""Larger trees are cut off here; nobody reads on."""
+
+
+def tree_of(searched: Searched[State], recoding: Recoding[State], method: str) -> dict[str, Any]:
+    """The generated tables in their order, each with its parent, the attribute that the step was on, T(violating,
+    rows), and when it was expanded; the solution is marked. Attributes are named, values are not.
+    """
+    names = recoding.table.cells.quasi
+    best = searched.best
+    listed = searched.nodes[:LIMIT]
+    if best is not None and best.number >= LIMIT:
+        listed = [*listed, *_path(searched, best)]
+    return {
+        "method": method,
+        "requirements": [
+            {"model": r.model.summary(), "shield": [names[p] for p in r.shield]} for r in recoding.table.requirements
+        ],
+        "tables": [
+            {
+                "table": node.number,
+                "parent": node.parent,
+                "generalized": None if node.position is None else names[node.position],
+                "levels": _levels(recoding, node),
+                "violating": node.measured.violating,
+                "rows": node.measured.rows,
+                "expanded": node.expanded or None,
+                "solution": best is not None and node.number == best.number,
+            }
+            for node in listed
+        ],
+        "left_out": len(searched.nodes) - len(listed),
+    }
+
+
+def _levels(recoding: Recoding[State], node: Node[State]) -> dict[str, int] | None:
+    levels = recoding.levels(node.state)
+    names = recoding.table.cells.quasi
+    return None if levels is None else {names[p]: levels[p] for p in recoding.shield}
+
+
+def _path(searched: Searched[State], node: Node[State]) -> list[Node[State]]:
+    """The tables beyond the limit that lead to this one, in their order."""
+    path: list[Node[State]] = []
+    number: int | None = node.number
+    while number is not None and number >= LIMIT:
+        path.append(searched.nodes[number])
+        number = searched.nodes[number].parent
+    return path[::-1]

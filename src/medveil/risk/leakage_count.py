@@ -1,0 +1,200 @@
+"""How a set of attributes divides the people: counted by direct index where the combinations are few, else by rank."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from medveil.lattice import kernels
+from medveil.lattice.tables import fold, rank
+from medveil.risk.leakage_crowd import Crowd
+
+DIRECT = 1 << 20
+"""So many combinations, or four times the entries, have a counter each."""
+
+RANKS_KEPT = 12
+"""How many of the sets counted last keep the rank of every entry, for sets that hold them and more."""
+
+Positions = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Division:
+    """What a set of attributes tells.
+
+    values: how many combinations there are. loss: the bits an attacker gains on average. entropy: that of the
+    combinations themselves, which is the same where every person has one record. unique: the people whom some
+    combination has for itself.
+    """
+
+    values: int
+    loss: float
+    entropy: float
+    unique: int
+
+
+class Counter:
+    """Divides one crowd by any set of attributes; safe for several threads."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self.crowd = crowd
+        self._lock = threading.Lock()
+        self._ranks: OrderedDict[Positions, tuple[NDArray[np.int32], int]] = OrderedDict()
+
+    def divide(self, positions: Positions) -> Division:
+        """The division by these attributes, ascending positions."""
+        crowd = self.crowd
+        if crowd.person is not None or crowd.mass is not None:
+            return self._divide_mass(positions)
+        space = math.prod(crowd.sizes[p] for p in positions)
+        if space <= max(DIRECT, 4 * len(crowd.counts)):
+            chosen = np.array(positions, dtype=np.int64)
+            radices = np.array([crowd.sizes[p] for p in positions], dtype=np.int64)
+            sums = _count(crowd.codes, chosen, radices, crowd.counts, space)
+        else:
+            ranks, number = self._ranked(positions)
+            sums = np.zeros(number, dtype=np.int64)
+            kernels.add_counts(ranks, crowd.counts, sums)
+        values, weighted, unique = _sum_up(sums)
+        loss = min(max(crowd.initial - weighted / max(crowd.people, 1), 0.0), crowd.initial)
+        return Division(values, loss, loss, unique)
+
+    def _divide_mass(self, positions: Positions) -> Division:
+        crowd = self.crowd
+        ranks, number = self._ranked(positions)
+        mass = crowd.mass
+        assert mass is not None
+        sums = np.bincount(ranks, mass, minlength=number)
+        entropy = max(-float(sums[sums > 0] @ np.log2(sums[sums > 0])), 0.0)
+        if crowd.person is None:
+            records = np.zeros(number, dtype=np.int64)
+            kernels.add_counts(ranks, crowd.counts, records)
+            return Division(number, min(entropy, crowd.initial), entropy, int(np.count_nonzero(records == 1)))
+        begins = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=number)))).astype(np.int64)
+        order = np.empty(len(ranks), dtype=np.int64)
+        kernels.sort_by_class(ranks, begins[:-1].copy(), order)
+        remaining, unique = _within(order, begins, crowd.person, mass, crowd.people)
+        return Division(number, min(max(crowd.initial - remaining, 0.0), crowd.initial), entropy, unique)
+
+    def _ranked(self, positions: Positions) -> tuple[NDArray[np.int32], int]:
+        """The rank of each entry's combination, from those of a part of the set where that leaves the fewest keys."""
+        crowd = self.crowd
+        with self._lock:
+            kept = dict(self._ranks)
+        if positions in kept:
+            return kept[positions]
+
+        def keys_from(part: Positions) -> int:
+            return kept[part][1] * math.prod(crowd.sizes[p] for p in positions if p not in part)
+
+        parts = [part for part in kept if set(part).issubset(positions)]
+        part = min(parts, key=keys_from, default=())
+        columns = [crowd.codes[p] for p in positions if p not in part]
+        sizes = [crowd.sizes[p] for p in positions if p not in part]
+        if part:
+            columns, sizes = [kept[part][0], *columns], [kept[part][1], *sizes]
+        lookups = [np.arange(size, dtype=np.int32) for size in sizes]
+        ranks, first = rank(*fold(columns, lookups, sizes, len(crowd.counts)))
+        with self._lock:
+            self._ranks[positions] = (ranks, len(first))
+            while len(self._ranks) > RANKS_KEPT:
+                self._ranks.popitem(last=False)
+        return ranks, len(first)
+
+
+@njit("int64[::1](int32[:, ::1], int64[::1], int64[::1], int64[::1], int64)", cache=True, nogil=True)
+def _count(
+    codes: NDArray[np.int32],
+    chosen: NDArray[np.int64],
+    radices: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    space: int,
+) -> NDArray[np.int64]:
+    """The records of every combination of the chosen attributes, by its mixed-radix number."""
+    sums = np.zeros(space, dtype=np.int64)
+    for i in range(len(counts)):
+        key = np.int64(0)
+        for j in range(len(chosen)):
+            key = key * radices[j] + codes[chosen[j], i]
+        sums[key] += counts[i]
+    return sums
+
+
+SMALL = 1 << 16
+
+
+@njit("Tuple((int64, float64, int64))(int64[::1])", cache=True, nogil=True)
+def _sum_up(sums: NDArray[np.int64]) -> tuple[int, float, int]:
+    """How many counts are above 0, the sum of c log2 c, and how many are 1.
+
+    Equal counts are taken together and added in their order, so that the sum does not depend on that of the counts.
+    """
+    often = np.zeros(SMALL, dtype=np.int64)
+    large = 0
+    for count in sums:
+        if count < SMALL:
+            often[count] += 1
+        else:
+            large += 1
+    others = np.empty(large, dtype=np.int64)
+    for count in sums:
+        if count >= SMALL:
+            large -= 1
+            others[large] = count
+    others.sort()
+    weighted = 0.0
+    for count in range(2, SMALL):
+        if often[count]:
+            weighted += often[count] * (count * np.log2(np.float64(count)))
+    for count in others:
+        weighted += count * np.log2(np.float64(count))
+    return len(sums) - often[0], weighted, often[1]
+
+
+@njit("Tuple((float64, int64))(int64[::1], int64[::1], int32[::1], float64[::1], int64)", cache=True, nogil=True)
+def _within(
+    order: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    person: NDArray[np.int32],
+    mass: NDArray[np.float64],
+    people: int,
+) -> tuple[float, int]:
+    """What an attacker still does not know, and how many people some combination has for itself.
+
+    Entries stand in `order` by combination. The rest is the sum over combinations j and people i of
+    -p(i, j) log2( p(i, j) / p(j) ).
+    """
+    held = np.zeros(people, dtype=np.float64)
+    last_seen = np.full(people, -1, dtype=np.int64)
+    alone = np.zeros(people, dtype=np.bool_)
+    remaining = 0.0
+    for j in range(len(begins) - 1):
+        total = 0.0
+        number = 0
+        for place in range(begins[j], begins[j + 1]):
+            who = person[order[place]]
+            if last_seen[who] != j:
+                last_seen[who] = j
+                held[who] = 0.0
+                number += 1
+            held[who] += mass[order[place]]
+            total += mass[order[place]]
+        if number == 1:
+            alone[person[order[begins[j]]]] = True
+            continue
+        for place in range(begins[j], begins[j + 1]):
+            who = person[order[place]]
+            if held[who] > 0.0:
+                remaining -= held[who] * np.log2(held[who] / total)
+                held[who] = 0.0
+    unique = 0
+    for who in range(people):
+        if alone[who]:
+            unique += 1
+    return remaining, unique
