@@ -5,18 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
-
-
-def class_sizes(comparison: Comparison) -> NDArray[np.int64]:
-    """How many published records share each published combination of quasi-identifiers."""
-    quasi = list(comparison.problem.schema.quasi)
-    table = comparison.published.filter(pa.array(~comparison.suppressed)).select(quasi)
-    counted = table.append_column("one", pa.array(np.ones(len(table), dtype=np.int64)))
-    return np.asarray(counted.group_by(quasi).aggregate([("one", "sum")])["one_sum"])
 
 
 class Discernibility(Measure):
@@ -30,12 +20,14 @@ class Discernibility(Measure):
 
     name: ClassVar[str] = "discernibility"
     title: ClassVar[str] = "Discernibility"
+    needs_original: ClassVar[bool] = False
 
     def compute(self, comparison: Comparison) -> Score | Skipped:
-        sizes = class_sizes(comparison).astype(np.float64)
+        sizes = comparison.classes.records.astype(np.float64)
         total = float(comparison.problem.cells.records)
-        suppressed = max(total - float(sizes.sum()), 0.0)
-        return Score((float(np.square(sizes).sum()) + suppressed * total) / total**2)
+        if not total:
+            return Skipped("there are no records")
+        return Score((float(np.square(sizes).sum()) + comparison.unpublished * total) / total**2)
 
 
 class AverageClassSize(Measure):
@@ -46,9 +38,10 @@ class AverageClassSize(Measure):
 
     name: ClassVar[str] = "average-class-size"
     title: ClassVar[str] = "Average class size over k"
+    needs_original: ClassVar[bool] = False
 
     def compute(self, comparison: Comparison) -> Score | Skipped:
-        sizes = class_sizes(comparison)
+        sizes = comparison.classes.records
         if not len(sizes):
             return Skipped("nothing was published")
         return Score(float(sizes.mean()) / comparison.problem.k)

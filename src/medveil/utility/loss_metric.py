@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
+from medveil.utility.per_attribute import weighted_by_attribute
 
 
 class LossMetric(Measure):
@@ -23,16 +24,7 @@ class LossMetric(Measure):
     title: ClassVar[str] = "Loss of detail (LM)"
 
     def compute(self, comparison: Comparison) -> Score | Skipped:
-        problem = comparison.problem
-        if not comparison.coverage:
-            return Skipped("there is no quasi-identifier")
-        input_records = problem.cells.records
-        kept = ~comparison.suppressed
-        published = int(np.count_nonzero(kept))
-        missing = max(input_records - published, 0)
-        parts = {}
-        for name, coverage in comparison.coverage.items():
-            loss = (coverage.covered - 1.0) / max(coverage.size - 1.0, 1.0)
-            parts[name] = (float(loss[coverage.codes][kept].sum()) + missing) / (published + missing)
-        weights = np.array([problem.weight(name) for name in parts])
-        return Score(float(np.average(list(parts.values()), weights=weights)), parts=parts)
+        return weighted_by_attribute(
+            comparison,
+            lambda coverage: np.maximum(coverage.covered - 1.0, 0.0) / max(coverage.size - 1.0, 1.0),
+        )

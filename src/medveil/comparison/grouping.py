@@ -1,0 +1,50 @@
+"""Numbering combinations of codes, and counting people behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int64]
+SMALL = 1 << 26
+"""Key spaces up to this size are numbered by a table instead of a sort."""
+
+
+def dense(keys: Codes, limit: int) -> tuple[Codes, Codes]:
+    """The distinct keys (each from 0 to below `limit`) in ascending order, and the number of each key among them."""
+    if limit > SMALL:
+        found, numbers = np.unique(keys, return_inverse=True)
+        return found, numbers.reshape(-1)
+    present = np.zeros(limit, dtype=np.bool_)
+    present[keys] = True
+    place = np.cumsum(present, dtype=np.int64) - 1
+    return np.flatnonzero(present), place[keys]
+
+
+def combine(columns: Sequence[NDArray[np.int64 | np.int32]], sizes: Sequence[int]) -> tuple[Codes, Codes]:
+    """Number the distinct combinations of codes: a row where each of them occurs, and the number of each row.
+
+    `columns[j]` has codes from 0 to below `sizes[j]`.
+    """
+    keys, limit = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
+    for column, size in zip(columns, sizes, strict=True):
+        if limit * size > SMALL and limit > len(keys):
+            found, keys = dense(keys, limit)
+            limit = len(found)
+        keys = keys * size + column
+        limit *= size
+    found, numbers = dense(keys, max(limit, 1))
+    first = np.zeros(len(found), dtype=np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    return first, numbers
+
+
+def count_people(groups: Codes, number: int, people: NDArray[np.int64] | None) -> Codes:
+    """How many people (records where `people` is None) are in each group; groups below 0 are left out."""
+    members = groups >= 0
+    if people is None:
+        return np.bincount(groups[members], minlength=number)
+    pairs = np.unique(groups[members] * (int(people.max(initial=0)) + 1) + people[members])
+    return np.bincount(pairs // (int(people.max(initial=0)) + 1), minlength=number)

@@ -1,0 +1,92 @@
+"""What labels cover, as runs on a line: of leaf codes, or of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Label i covers the half-open runs `starts[r]` to `ends[r]` for r in `offsets[i]:offsets[i + 1]`.
+
+    Runs of one label ascend and do not overlap. A run of length 0 is a point.
+    """
+
+    offsets: NDArray[np.int64]
+    starts: Floats
+    ends: Floats
+
+    @staticmethod
+    def of(labels: list[list[tuple[float, float]]]) -> Runs:
+        """From the runs of each label, in any order; runs that touch become one."""
+        tidy = [merged(runs) for runs in labels]
+        offsets = np.concatenate([[0], np.cumsum([len(runs) for runs in tidy])]).astype(np.int64)
+        flat = np.array([run for runs in tidy for run in runs], dtype=np.float64).reshape(-1, 2)
+        return Runs(offsets, np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1]))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def label(self) -> NDArray[np.int64]:
+        """The label of each run."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @cached_property
+    def totals(self) -> Floats:
+        """How much each label covers."""
+        return np.bincount(self.label, self.ends - self.starts, minlength=len(self)).astype(np.float64)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The share of its label that each run holds: by length, or evenly where a label is points alone."""
+        total = self.totals[self.label]
+        number = np.diff(self.offsets)[self.label]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total > 0, (self.ends - self.starts) / total, 1.0 / number)
+
+    def shares_within(self, low: float, high: float) -> Floats:
+        """The share of each label that lies in `low` to below `high`, where it is spread evenly over what it covers."""
+        length = self.ends - self.starts
+        inside = np.minimum(self.ends, high) - np.maximum(self.starts, low)
+        point = (self.starts >= low) & (self.starts < high)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(length > 0, np.clip(inside, 0.0, None) / length, point)
+        return np.bincount(self.label, self.weights * share, minlength=len(self)).astype(np.float64)
+
+    def draw(self, labels: NDArray[np.int64], random: np.random.Generator) -> Floats:
+        """A position for each of these labels, drawn evenly from what it covers; NaN where it covers nothing."""
+        drawn = random.random(len(labels))
+        if not len(self.starts):
+            return np.full(len(labels), np.nan)
+        running = np.concatenate([[0.0], np.cumsum(self.weights)])
+        above = running[1:] - running[self.offsets[self.label]]
+        # Runs are found on one ascending line: label i owns i to i + 1, its runs their shares of that.
+        run = np.searchsorted(self.label + above, labels + drawn, side="right")
+        run = np.minimum(run, np.maximum(self.offsets[labels + 1] - 1, 0))
+        run = np.maximum(run, np.minimum(self.offsets[labels], len(self.starts) - 1))
+        within = (drawn - (above[run] - self.weights[run])) / np.maximum(self.weights[run], 1e-300)
+        position = self.starts[run] + np.clip(within, 0.0, np.nextafter(1.0, 0.0)) * (self.ends[run] - self.starts[run])
+        empty = self.offsets[labels + 1] == self.offsets[labels]
+        return np.where(empty, np.nan, position)
+
+
+def merged(runs: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Runs in ascending order; those that touch become one.
+
+    >>> merged([(5, 7), (0, 2), (2, 3)])
+    [(0, 3), (5, 7)]
+    """
+    found: list[tuple[float, float]] = []
+    for start, end in sorted(runs):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found

@@ -1,0 +1,37 @@
+"""What a policy may ask of the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Evaluation(BaseModel):
+    """What is measured of a release beside what always is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    queries: Annotated[
+        tuple[str, ...] | dict[str, str],
+        Field(description="SQL aggregates (SELECT ... FROM data) that original and release should answer alike."),
+    ] = ()
+    workload: Annotated[int, Field(ge=10, le=100_000, description="How many random counting queries are asked.")] = 500
+    threshold: Annotated[
+        float, Field(gt=0, le=1, description="The risk of a single person above which people are counted as at risk.")
+    ] = 0.2
+    population: Annotated[
+        str | None, Field(description="A file with the quasi-identifiers of everybody, relative to the policy.")
+    ] = None
+    population_size: Annotated[
+        int | None, Field(gt=0, description="How many people the data were drawn from, where they are a sample.")
+    ] = None
+    targets: Annotated[int, Field(ge=10, le=100_000, description="How many people each attack is tried on.")] = 1000
+
+    @property
+    def named_queries(self) -> Mapping[str, str]:
+        """The queries by name: `query 1`, `query 2`, ... where they have none."""
+        if isinstance(self.queries, dict):
+            return self.queries
+        return {f"query {number}": text for number, text in enumerate(self.queries, 1)}

@@ -1,0 +1,80 @@
+"""A table that recipients could compute with: every label replaced by a value drawn evenly from what it covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from medveil.comparison.coverage import Coverage
+from medveil.table.domain import Domain
+from medveil.table.schema import Kind
+
+
+def drawn_codes(coverage: Coverage, random: np.random.Generator) -> NDArray[np.int64]:
+    """A leaf code for each published row, drawn evenly from the leaves of its label; -1 where it covers none."""
+    position = coverage.held.draw(coverage.codes.astype(np.int64), random)
+    return np.where(np.isnan(position), -1, np.floor(np.nan_to_num(position))).astype(np.int64)
+
+
+def drawn_numbers(coverage: Coverage, random: np.random.Generator) -> NDArray[np.float64]:
+    """A number (a day for dates) for each published row, drawn evenly from the line that its label covers; NaN where
+    it is missing.
+    """
+    assert coverage.line is not None
+    position = coverage.line.draw(coverage.codes.astype(np.int64), random)
+    length = (coverage.line.ends - coverage.line.starts)[
+        coverage.line.offsets[:-1].clip(max=len(coverage.line.ends) - 1)
+    ]
+    if whole_line(coverage.domain):
+        # Points keep what was published, such as a mean of 34.6.
+        position = np.where(length[coverage.codes] > 0, np.floor(position), position)
+    missing = random.random(len(position)) < coverage.missing[coverage.codes]
+    return np.where(missing, np.nan, position)
+
+
+def whole_line(domain: Domain) -> bool:
+    """Whether all numbers of a domain are whole."""
+    numbers = domain.numbers
+    return bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0))
+
+
+@dataclass(frozen=True)
+class Values:
+    """A column to compute with: numbers (NaN where missing), or codes of a domain (-1 where unknown)."""
+
+    domain: Domain
+    numbers: NDArray[np.float64] | None
+    codes: NDArray[np.int64] | None
+
+    def to_arrow(self) -> pa.Array:
+        """As SQL should see it: whole numbers, numbers, dates or text."""
+        if self.numbers is not None:
+            missing = np.isnan(self.numbers)
+            filled = np.where(missing, 0, self.numbers)
+            if self.domain.kind is Kind.DATE:
+                days = np.floor(filled).astype(np.int32)
+                return pa.array(days, pa.int32(), mask=missing).cast(pa.date32())
+            if np.all(np.mod(filled, 1) == 0) and np.abs(filled).max(initial=0) < 2**53:
+                return pa.array(filled.astype(np.int64), pa.int64(), mask=missing)
+            return pa.array(filled, pa.float64(), mask=missing)
+        assert self.codes is not None
+        values = pa.array(self.domain.values, pa.string())
+        indices = pa.array(np.maximum(self.codes, 0), pa.int64(), mask=self.codes < 0)
+        return values.take(indices) if len(values) else pa.nulls(len(self.codes), pa.string())
+
+
+def drawn(coverage: Coverage, random: np.random.Generator) -> Values:
+    """A published column with every label replaced by a value."""
+    if coverage.line is not None:
+        return Values(coverage.domain, drawn_numbers(coverage, random), None)
+    return Values(coverage.domain, None, drawn_codes(coverage, random))
+
+
+def original(domain: Domain, codes: NDArray[np.int64 | np.int32]) -> Values:
+    """A column of the original, from the leaf code of each record."""
+    if domain.kind in {Kind.NUMBER, Kind.DATE} and domain.present:
+        return Values(domain, domain.numbers[codes], None)
+    return Values(domain, None, codes.astype(np.int64))
