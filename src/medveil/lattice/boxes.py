@@ -60,7 +60,7 @@ class BoxSearch:
     def run(self) -> float | None:
         """Leave the best node in the incumbent; the proved bound where time ran out, else None."""
         with ThreadPoolExecutor(WORKERS) as executor:
-            self._pairs = Pairs(self._evaluator, executor)
+            self._pairs = Pairs(self._evaluator, executor.map)
             self._evaluator.focus(self._space.bottom)
             self._push(self._space.bottom, self._check(self._space.top))
             if self._queue:

@@ -7,8 +7,10 @@ through what it had to suppress, the bound of every more specific node.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,9 @@ from medveil.lattice.space import Levels, Space, at_most, meet
 
 WORKERS = 2
 """Nodes checked at a time; fixed, so that every run checks the same nodes."""
+
+WORTH_THREADS = 1 << 17
+"""With fewer cells a check is done before another thread has begun."""
 
 PATIENCE = 8
 """Checks without improvement after which all that is left is taken to be proof."""
@@ -207,20 +212,25 @@ def search_frontier(
     def check(levels: Levels, worth: float, telling: float) -> Evaluation:
         return evaluator.evaluate(levels, allowed, worth=worth, telling=telling)
 
-    with ThreadPoolExecutor(WORKERS) as executor:
-        pairs = Pairs(evaluator, executor)
+    with ExitStack() as stack:
+        workers = 1
+        run: Callable[..., Iterable[Any]] = map
+        if len(evaluator.cells) >= WORTH_THREADS:
+            workers = WORKERS
+            run = stack.enter_context(ThreadPoolExecutor(WORKERS)).map
+        pairs = Pairs(evaluator, run)
         undecided = Undecided(space, loss, pairs.certain() if pairs.small else None, allowed)
         while left := undecided.cut(incumbent.cut):
             if watch.expired(1.0 - left / space.size):
                 return undecided.least_bound()
             evaluator.focus(meet(undecided.nodes[:, undecided.open]))
             if incumbent.since_better < PATIENCE:
-                chosen = undecided.promising(WORKERS)
+                chosen = undecided.promising(workers)
             else:
-                chosen = undecided.next_in_order(chunking.order, WORKERS)
+                chosen = undecided.next_in_order(chunking.order, workers)
                 chunking.prepare(chosen[0], undecided)
             rooms = [undecided.rooms(levels, incumbent.cut) for levels in chosen]
-            for evaluation in executor.map(check, chosen, *zip(*rooms, strict=True)):
+            for evaluation in run(check, chosen, *zip(*rooms, strict=True)):
                 incumbent.offer(evaluation)
                 undecided.settle(evaluation, prunes=prunes, allowed=allowed)
     return None

@@ -144,10 +144,9 @@ def append_digit(keys: Keys, codes: Codes, lookup: Codes, radix: int) -> None:
         keys[i] = keys[i] * radix + lookup[codes[i]]
 
 
-@njit("int64(int64[::1], int64, int32[::1], int64[::1])", cache=True, nogil=True)
-def rank_direct(keys: Keys, key_space: int, ranks: Codes, first: NDArray[np.int64]) -> int:
-    """Dense ranks of keys below `key_space`, in the order of first appearance, which goes to `first`."""
-    seen = np.full(key_space, -1, dtype=np.int32)
+@njit("int64(int64[::1], int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+def rank_direct(keys: Keys, seen: Codes, ranks: Codes, first: NDArray[np.int64]) -> int:
+    """Dense ranks of keys, in the order of first appearance, which goes to `first`; `seen` has a -1 for each key."""
     number = 0
     for i in range(len(keys)):
         rank = seen[keys[i]]
@@ -160,10 +159,9 @@ def rank_direct(keys: Keys, key_space: int, ranks: Codes, first: NDArray[np.int6
     return number
 
 
-@njit("int64(int64[::1], int64, int32[::1], int64[::1])", cache=True, nogil=True)
-def rank_hashed(keys: Keys, bits: int, ranks: Codes, first: NDArray[np.int64]) -> int:
-    """Dense ranks of any keys, in the order of first appearance; a table of 2^bits slots, more than there are keys."""
-    slots = np.full(1 << bits, -1, dtype=np.int32)
+@njit("int64(int64[::1], int64, int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+def rank_hashed(keys: Keys, bits: int, slots: Codes, ranks: Codes, first: NDArray[np.int64]) -> int:
+    """The same for keys of any size, by 2^bits slots, each -1 at first and more than there are keys."""
     mask = np.int64((1 << bits) - 1)
     shift = np.uint64(64 - bits)
     number = 0
@@ -197,19 +195,27 @@ def cross_count(first: Codes, second: Codes, counts: NDArray[np.int64], table: N
         table[first[i], second[i]] += counts[i]
 
 
-@njit("void(int64[:, ::1], int32[:, ::1], int32[:, ::1], int64, int64[:, ::1])", cache=True, nogil=True)
+@njit(
+    "void(int64[:, ::1], int32[:, ::1], int32[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
 def small_in_cross(
-    table: NDArray[np.int64], first_groups: Codes, second_groups: Codes, enough: int, small: NDArray[np.int64]
+    table: NDArray[np.int64],
+    first_groups: Codes,
+    second_groups: Codes,
+    enough: int,
+    merged: NDArray[np.int64],
+    sums: NDArray[np.int64],
+    small: NDArray[np.int64],
 ) -> None:
     """For each pair of levels, the records in classes of a cross table that are smaller than `enough`.
 
     `first_groups[l, code]` is the group of a code at the l-th level of the first attribute, likewise the second.
+    `merged` and `sums` are working space like the table, zero at first and zero again at the end.
     """
     rows, columns = table.shape
-    merged = np.empty((rows, columns), dtype=np.int64)
-    sums = np.empty((rows, columns), dtype=np.int64)
     for i in range(len(first_groups)):
-        merged[:, :] = 0
         height = 0
         for row in range(rows):
             group = first_groups[i, row]
@@ -217,13 +223,14 @@ def small_in_cross(
             for column in range(columns):
                 merged[group, column] += table[row, column]
         for j in range(len(second_groups)):
-            sums[:height, :] = 0
             for group in range(height):
                 for column in range(columns):
                     sums[group, second_groups[j, column]] += merged[group, column]
-            total = 0
             for group in range(height):
                 for column in range(columns):
                     if sums[group, column] < enough:
-                        total += sums[group, column]
-            small[i, j] = total
+                        small[i, j] += sums[group, column]
+                    sums[group, column] = 0
+        for group in range(height):
+            for column in range(columns):
+                merged[group, column] = 0

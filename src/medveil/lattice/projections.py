@@ -7,8 +7,7 @@ are in too small classes of the node too, so they must be suppressed whatever th
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +26,12 @@ class Pairs:
     `small[a, b][i, j]` is for level `space.bottom[a] + i` of a and `space.bottom[b] + j` of b.
     """
 
-    def __init__(self, evaluator: Evaluator, executor: Executor) -> None:
+    def __init__(self, evaluator: Evaluator, run: Callable[..., Iterable[NDArray[np.int64]]]) -> None:
+        """`run` is `map`, or that of an executor."""
         self.space = evaluator.space
-        jobs = [(pair, executor.submit(_small, evaluator, *pair, enough)) for pair, enough in _pairs(evaluator)]
-        self.small: dict[tuple[int, int], NDArray[np.int64]] = {pair: job.result() for pair, job in jobs}
+        pairs = list(_pairs(evaluator))
+        counted = run(lambda pair: _small(evaluator, *pair), pairs)
+        self.small = {(first, second): small for (first, second, _), small in zip(pairs, counted, strict=True)}
 
     def certain(self) -> NDArray[np.int64]:
         """For every node of the space, by id, the records that some pair suppresses for certain."""
@@ -50,13 +51,13 @@ class Pairs:
         )
 
 
-def _pairs(evaluator: Evaluator) -> Iterator[tuple[tuple[int, int], int]]:
+def _pairs(evaluator: Evaluator) -> Iterator[tuple[int, int, int]]:
     """Pairs within some model's shield, each with the largest class size that is asked there."""
     shields = [(set(r.shield), least_size(r.model)) for r in evaluator.requirements]
-    for pair in itertools.combinations(range(len(evaluator.space)), 2):
-        enough = max((k for shield, k in shields if shield.issuperset(pair)), default=1)
+    for first, second in itertools.combinations(range(len(evaluator.space)), 2):
+        enough = max((k for shield, k in shields if shield.issuperset((first, second))), default=1)
         if enough > 1:
-            yield pair, enough
+            yield first, second, enough
 
 
 def _small(evaluator: Evaluator, first: int, second: int, enough: int) -> NDArray[np.int64]:
@@ -81,7 +82,7 @@ def _small(evaluator: Evaluator, first: int, second: int, enough: int) -> NDArra
     cross = np.zeros(number, dtype=np.int64)
     kernels.cross_count(codes[0], codes[1], evaluator.counts, cross)
     found = np.zeros((len(groups[0]), len(groups[1])), dtype=np.int64)
-    kernels.small_in_cross(cross, groups[0], groups[1], enough, found)
+    kernels.small_in_cross(cross, groups[0], groups[1], enough, np.zeros_like(cross), np.zeros_like(cross), found)
     missing = ((low[0] - space.bottom[first], 0), (low[1] - space.bottom[second], 0))
     return np.pad(found, missing, mode="edge")
 

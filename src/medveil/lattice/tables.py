@@ -34,9 +34,10 @@ def rank(keys: NDArray[np.int64], key_space: int) -> tuple[NDArray[np.int32], ND
     ranks = np.empty(len(keys), dtype=np.int32)
     first = np.empty(len(keys), dtype=np.int64)
     if key_space <= max(4 * len(keys), 1 << 16):
-        number = kernels.rank_direct(keys, key_space, ranks, first)
+        number = kernels.rank_direct(keys, np.full(key_space, -1, dtype=np.int32), ranks, first)
     else:
-        number = kernels.rank_hashed(keys, max(len(keys).bit_length() + 1, 4), ranks, first)
+        bits = max(len(keys).bit_length() + 1, 4)
+        number = kernels.rank_hashed(keys, bits, np.full(1 << bits, -1, dtype=np.int32), ranks, first)
     return ranks, first[:number].copy()
 
 
