@@ -34,6 +34,7 @@ EXAMPLES = {
     "delta-presence": {"delta_max": 0.5, "population": "town.csv"},
     "delta-disclosure": {"delta": 1},
     "beta-likeness": {"beta": 1},
+    "ms-bounding": {"k": 2, "theta": 0.5},
 }
 
 

@@ -42,7 +42,7 @@ def figures(holdings: Holdings, plan: Plan, sizes: Sequence[float]) -> dict[str,
         "lm_truthful": _loss(truthful, loss, spent.lost, int(total)),
         "discernibility": _discernibility(records + forged, 0, total),
         "discernibility_truthful": _discernibility(truthful, spent.lost, total),
-        "odd_counterfeits": int(plan.counts[~plausible(holdings, plan.classes, plan.tuples)].sum()),
+        "counterfeits_of_unseen_combinations": int(plan.counts[~plausible(holdings, plan.classes, plan.tuples)].sum()),
         "share_certainly_real": _certainly_real(holdings, plan) / total,
     }
 

@@ -38,11 +38,11 @@ class Planner:
     @cached_property
     def models(self) -> list[PrivacyModel]:
         """The models that k people alone do not keep, asked of whole classes."""
-        return list(
-            dict.fromkeys(
-                requirement.model for requirement in self.requirements if not isinstance(requirement.model, KAnonymity)
-            )
-        )
+        found: list[PrivacyModel] = []
+        for requirement in self.requirements:
+            if not isinstance(requirement.model, KAnonymity) and requirement.model not in found:
+                found.append(requirement.model)
+        return found
 
     def missing(self, people: Counts) -> int:
         """How many people the classes lack to have k each: no plan gets by with fewer counterfeits."""

@@ -20,6 +20,8 @@ class WithCounterfeits(Evidence):
 
     @classmethod
     def of(cls, evidence: Evidence) -> WithCounterfeits:
+        if evidence.counts_people:
+            evidence.need_linked()  # before it is copied: links are read once
         joined = copy.copy(evidence)
         joined.__class__ = cls
         assert isinstance(joined, WithCounterfeits)
