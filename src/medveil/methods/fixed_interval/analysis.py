@@ -44,7 +44,9 @@ def spread(column: Column, classes: Ids, number: int, counts: NDArray[np.int64])
     order = within[np.lexsort((numbers[within], classes[within]))]
     group, values, weights = classes[order], numbers[order], counts[order]
     total = np.bincount(group, weights, minlength=number)
-    sums = np.bincount(group, weights * values, minlength=number)
+    # In units of the last decimal sums are exact, so that the order of the records does not matter.
+    scale = 1.0 / column.written.unit
+    sums = np.bincount(group, weights * np.rint(values * scale), minlength=number) / scale
     cumulative = np.cumsum(weights)
     before = np.concatenate(([0.0], np.cumsum(total)[:-1]))
     filled = total > 0
@@ -91,12 +93,8 @@ def outliers(
 
 def _median(figures: Numbers, classes: Ids, number: int, counts: NDArray[np.int64]) -> Numbers:
     codes = np.arange(len(figures), dtype=np.int32)
-    return spread(
-        Column("", sensitive=False, codes=codes, values=(), missing=np.isnan(figures), numbers=figures),
-        classes,
-        number,
-        counts,
-    ).median
+    column = Column("", sensitive=False, codes=codes, values=(), missing=np.isnan(figures), numbers=figures)
+    return spread(column, classes, number, counts).median
 
 
 def _mean(figures: Numbers, classes: Ids, number: int, counts: NDArray[np.int64]) -> Numbers:

@@ -3,61 +3,122 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from medveil.cells import Cells
+from medveil.cells import Cells, Subjects
+from medveil.methods.fixed_interval.cleaning import Records
+from medveil.methods.fixed_interval.ranking import Ranking
+from medveil.methods.problem import Problem
 
 Ids = NDArray[np.int32]
+Places = NDArray[np.int64]
 Judge = Callable[[Ids, int], NDArray[np.bool_]]
 """From the class of each cell (-1: in none) and the number of classes to whether each holds what is required."""
 
 
-def cut(cells: Cells, order: NDArray[np.int64], begins: NDArray[np.bool_], k: int) -> tuple[Ids, int]:
-    """The class of each cell (-1: in none), and the number of classes: along the ranking, a class ends as soon as it
-    has k people and the next tuple differs. Fewer than k people at the end belong to the last class.
+@dataclass(frozen=True)
+class Rows:
+    """The records one by one, in the source's order.
+
+    cells: the cell of each.
+    people: whom each belongs to, as codes from 0; None where no subject is declared.
+    marks: a number that depends on nothing but what else stands in the record, for an order among equals.
     """
-    if cells.subjects is None:
-        people = (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), 0)
+
+    cells: Places
+    people: Ids | None
+    marks: NDArray[np.uint64]
+
+
+def read_rows(problem: Problem, records: Records) -> Rows:
+    """The records in the source's order; equal ones are told apart by their person, or by their plain columns."""
+    engine, subject = problem.engine, problem.schema.subject
+    cells = engine.cell_of_row(records.raw, records.columns)
+    apart = (subject,) if subject is not None else problem.schema.plain
+    if not apart:
+        return Rows(cells, None, np.zeros(len(cells), dtype=np.uint64))
+    columns = ", ".join(engine.column(name) for name in apart)
+    person = engine.column(subject) if subject is not None else "NULL"
+    query = f"SELECT hash({columns}) AS mark, {person} AS person FROM data ORDER BY rowid"
+    table = engine.connection.sql(query).to_arrow_table()
+    people = None
+    if subject is not None:
+        column = table["person"].combine_chunks().dictionary_encode(null_encoding="encode")
+        people = column.indices.to_numpy().astype(np.int32)
+    return Rows(cells, people, table["mark"].to_numpy())
+
+
+def order_rows(rows: Rows, ranking: Ranking, taking_part: Places) -> tuple[Places, Places]:
+    """The records that take part, by their tuple's place in the ranking, and where a new unit begins: a unit is one
+    record, or all records of one person with the same quasi-identifiers, which are never parted.
+
+    Units of one tuple are equally similar. They are dealt out by their sensitive values: the i-th of the c units with
+    one value stands at (i + 1/2) / c, so that wherever the ranking is cut, each part has its share of every value.
+    """
+    cells = rows.cells[taking_part]
+    marks = rows.marks[taking_part]
+    tuples = ranking.tuples[cells]
+    if rows.people is None:
+        unit, first, stratum = np.arange(len(cells)), np.arange(len(cells)), ranking.cells[cells]
     else:
-        people = (cells.subjects.offsets.astype(np.int64), cells.subjects.codes.astype(np.int32), cells.subjects.count)
-    counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
-    classes, number = _cut(order, begins, counts, *people, k)
+        people = rows.people[taking_part]
+        together = np.lexsort((ranking.cells[cells], people, tuples))
+        begins = np.ones(len(cells), dtype=np.bool_)
+        begins[1:] = np.diff(tuples[together]).astype(np.bool_) | np.diff(people[together]).astype(np.bool_)
+        unit = np.empty(len(cells), dtype=np.int64)
+        unit[together] = np.cumsum(begins) - 1
+        first = together[begins]
+        stratum = ranking.cells[cells[first]]
+    order = np.lexsort((marks[first], stratum))
+    starts = np.flatnonzero(np.diff(stratum[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(order)))
+    share = np.empty(len(order))
+    share[order] = (np.arange(len(order)) - np.repeat(starts, sizes) + 0.5) / np.repeat(sizes, sizes)
+    dealt = order[np.argsort((tuples[first] + share)[order], kind="stable")]
+    place = np.empty(len(dealt), dtype=np.int64)
+    place[dealt] = np.arange(len(dealt))
+    in_order = np.argsort(place[unit], kind="stable")
+    return taking_part[in_order], np.searchsorted(place[unit][in_order], np.arange(len(dealt)))
+
+
+def cut(rows: Rows, order: Places, units: Places, k: int) -> tuple[Ids, int]:
+    """The class of each record (-1: in none), and the number of classes: along the ranking, a class ends as soon as it
+    has k people. Fewer than k people at the end belong to the last class (equation 4: n / k classes).
+    """
+    nobody = np.zeros(0, dtype=np.int32)
+    people = nobody if rows.people is None else rows.people
+    number_of_people = int(people.max(initial=-1)) + 1
+    classes, number = _cut(order, units, people, number_of_people, len(rows.cells), k)
     return classes, int(number)
 
 
 @njit(
-    "Tuple((int32[::1], int64))(int64[::1], boolean[::1], int64[::1], int64[::1], int32[::1], int64, int64)",
+    "Tuple((int32[::1], int64))(int64[::1], int64[::1], int32[::1], int64, int64, int64)",
     cache=True,
     nogil=True,
 )
 def _cut(
-    order: NDArray[np.int64],
-    begins: NDArray[np.bool_],
-    counts: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    people: NDArray[np.int32],
-    number_of_people: int,
-    k: int,
+    order: Places, units: Places, people: Ids, number_of_people: int, number_of_rows: int, k: int
 ) -> tuple[Ids, int]:
-    classes = np.full(len(counts), -1, dtype=np.int32)
+    classes = np.full(number_of_rows, -1, dtype=np.int32)
     last_seen = np.full(number_of_people, -1, dtype=np.int32)
     current, size = 0, 0
-    for i in range(len(order)):
-        cell = order[i]
-        if begins[i] and size >= k:
+    for unit in range(len(units)):
+        if size >= k:
             current += 1
             size = 0
-        classes[cell] = current
+        stop = units[unit + 1] if unit + 1 < len(units) else len(order)
+        for i in range(units[unit], stop):
+            classes[order[i]] = current
         if number_of_people == 0:
-            size += counts[cell]
-        else:
-            for j in range(offsets[cell], offsets[cell + 1]):
-                if last_seen[people[j]] != current:
-                    last_seen[people[j]] = current
-                    size += 1
+            size += 1
+        elif last_seen[people[order[units[unit]]]] != current:
+            last_seen[people[order[units[unit]]]] = current
+            size += 1
     if size < k and current > 0:
         for i in range(len(order) - 1, -1, -1):
             if classes[order[i]] != current:
@@ -65,6 +126,36 @@ def _cut(
             classes[order[i]] = current - 1
         current -= 1
     return classes, current + 1
+
+
+def split(records: Records, rows: Rows, classes: Ids) -> tuple[Records, Ids, Places]:
+    """The records with cells that lie in one class each; the class of each cell, and the cell of each record."""
+    keys = rows.cells * (int(classes.max(initial=-1)) + 2) + classes + 1
+    found, first, cell_of_row = np.unique(keys, return_index=True, return_inverse=True)
+    cell = rows.cells[first]
+    old = records.cells
+    cells = Cells(
+        quasi=old.quasi,
+        codes=old.codes[:, cell],
+        counts=np.bincount(cell_of_row, minlength=len(found)).astype(np.int64),
+        sensitive={name: codes[cell] for name, codes in old.sensitive.items()},
+        domains=old.domains,
+        subjects=None if rows.people is None else _subjects(cell_of_row, rows.people, len(found)),
+    )
+    attributes = tuple(replace(column, codes=column.codes[cell]) for column in records.attributes)
+    return (
+        replace(records, cells=cells, attributes=attributes, kept=records.kept[cell]),
+        classes[first],
+        cell_of_row,
+    )
+
+
+def _subjects(cell_of_row: Places, people: Ids, number: int) -> Subjects:
+    """Who the records of each cell belong to, each once."""
+    count = int(people.max(initial=-1)) + 1
+    pairs = np.unique(cell_of_row * count + people)
+    offsets = np.searchsorted(pairs // count, np.arange(number + 1))
+    return Subjects(offsets.astype(np.int64), (pairs % count).astype(np.int32), count)
 
 
 def join_failing(verdict: NDArray[np.bool_]) -> Ids:

@@ -18,7 +18,7 @@ from medveil.errors import PolicyError
 from medveil.hierarchy.flat import Range
 from medveil.methods.fixed_interval.analysis import Rule, Spread, outliers
 from medveil.methods.fixed_interval.attributes import EPOCH, Column
-from medveil.methods.fixed_interval.classes import Ids, cut
+from medveil.methods.fixed_interval.classes import Ids, cut, order_rows, read_rows, split
 from medveil.methods.fixed_interval.cleaning import Impossible, Missing, Records, clean, require
 from medveil.methods.fixed_interval.intervals import Intervals, Statistic, ends_of, fit, make_grid
 from medveil.methods.fixed_interval.making import Made, make, unknown_in
@@ -145,9 +145,11 @@ class FixedInterval(Method):
         )
         self._check_columns(records)
         run.step("Ranking", 0.1)
-        order, begins = rank(records)
+        ranking, rows = rank(records), read_rows(problem, records)
         run.step("Forming classes", 0.3)
-        formed, number = cut(records.cells, order, begins, problem.k)
+        order, units = order_rows(rows, ranking, np.flatnonzero(records.kept[rows.cells]))
+        class_of_row, number = cut(rows, order, units, problem.k)
+        records, formed, cell_of_row = split(records, rows, class_of_row)
         far = self._outliers(records, formed, number)
         records = records.without(far, "outlier")
         run.step("Cutting intervals", 0.5)
@@ -177,7 +179,7 @@ class FixedInterval(Method):
             "classes": class_table(records, made, formed, far, self._threshold),
             "classes.svg": picture(records, made, formed, far, self.outliers),
         }
-        return self._draft(problem, records, made, unsafe, internal)
+        return self._draft(problem, records, made, made.classes[cell_of_row], unsafe, internal)
 
     def _by_column(self, given: Any, name: str, default: Any) -> Any:
         """A parameter that may be given by column."""
@@ -242,9 +244,14 @@ class FixedInterval(Method):
         )
 
     def _draft(
-        self, problem: Problem, records: Records, made: Made, unsafe: str | None, internal: Mapping[str, Any]
+        self,
+        problem: Problem,
+        records: Records,
+        made: Made,
+        class_of_row: Ids,
+        unsafe: str | None,
+        internal: Mapping[str, Any],
     ) -> Draft:
-        class_of_row = made.classes[problem.engine.cell_of_row(records.raw, records.columns)]
         kept = class_of_row >= 0
         published = [made.published[name] for name in problem.counted]
         # The last label of each column is the missing value: what became of a record that was left out.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from medveil.methods.fixed_interval.attributes import Column, Numbers
 from medveil.methods.fixed_interval.cleaning import Records
 
-Order = NDArray[np.int64]
 _MOST_KEYS = 1 << 62
 
 
@@ -54,21 +54,30 @@ def _positions(column: Column) -> Numbers:
     return np.where(column.missing, column.stand_in, positions) if column.imputed else positions
 
 
-def rank(records: Records) -> tuple[Order, NDArray[np.bool_]]:
-    """The kept cells by similarity, equal ones by their values, and where a new tuple of quasi-identifiers begins.
-
-    Records with the same quasi-identifiers stand together, so that a class never parts people whom nobody can tell
-    apart. The order is the same whatever that of the records was.
+@dataclass(frozen=True)
+class Ranking:
+    """Where each cell stands: `tuples[cell]` among the distinct tuples of quasi-identifiers, by similarity and, where
+    that is equal, by their values; `cells[cell]` among the cells, in the order of all their values.
     """
-    kept = np.flatnonzero(records.kept)
-    likeness = similarity([coded(column, records)[kept] for column in records.quasi])
-    tuples = combined([(column.codes[kept], len(column.values)) for column in records.quasi])
-    rest = [(codes[kept], len(records.cells.domains[name])) for name, codes in sorted(records.cells.sensitive.items())]
-    order = np.lexsort((combined(rest), tuples, likeness)) if rest else np.lexsort((tuples, likeness))
-    ordered = tuples[order]
-    begins = np.ones(len(order), dtype=np.bool_)
-    begins[1:] = ordered[1:] != ordered[:-1]
-    return kept[order], begins
+
+    tuples: NDArray[np.int64]
+    cells: NDArray[np.int64]
+
+
+def rank(records: Records) -> Ranking:
+    """The cells by similarity of their quasi-identifiers, the same whatever the order of the records was."""
+    likeness = similarity([coded(column, records) for column in records.quasi])
+    keys = combined([(column.codes, len(column.values)) for column in records.quasi])
+    order = np.lexsort((keys, likeness))
+    changes = np.ones(len(order), dtype=np.bool_)
+    changes[1:] = keys[order][1:] != keys[order][:-1]
+    tuples = np.empty(len(order), dtype=np.int64)
+    tuples[order] = np.cumsum(changes) - 1
+    rest = [(codes, len(records.cells.domains[name])) for name, codes in sorted(records.cells.sensitive.items())]
+    order = np.lexsort((combined(rest), tuples)) if rest else np.argsort(tuples, kind="stable")
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order))
+    return Ranking(tuples, places)
 
 
 def combined(columns: Sequence[tuple[NDArray[np.int32], int]]) -> NDArray[np.int64]:
