@@ -91,6 +91,36 @@ def audit(
 
 
 @app.command()
+def budget(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what the releases of a policy's data have spent of its privacy budget."""
+    from medveil import terminal, workflow  # noqa: PLC0415
+
+    account = workflow.budget(policy)
+    _print(account, as_json, lambda: terminal.show_account(account))
+
+
+@app.command(name="audit-dp")
+def audit_dp(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    runs: Annotated[int, typer.Option(help="Runs of the whole method on each small table.", min=100)] = 1000,
+    confidence: Annotated[float, typer.Option(help="Of all lower bounds together.", min=0.5, max=0.999999)] = 0.999,
+    as_json: AsJson = False,
+) -> None:
+    """Try to refute a policy's differential privacy on small neighbouring tables; the data are not read."""
+    from medveil import terminal, workflow  # noqa: PLC0415
+    from medveil.errors import VerificationError  # noqa: PLC0415
+
+    with terminal.progress() as progress:
+        found = workflow.audit_privacy(policy, runs=runs, confidence=confidence, progress=progress)
+    _print(found, as_json, lambda: terminal.show_privacy_audit(found))
+    if found.caught:
+        raise typer.Exit(VerificationError.exit_code)
+
+
+@app.command()
 def inspect(
     data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
     policy_out: Annotated[Path | None, typer.Option(help="Write a commented starter policy to this file.")] = None,

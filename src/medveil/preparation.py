@@ -58,7 +58,7 @@ def prepare(
             weights={name: policy.attributes[name].weight for name in schema.quasi},
             min_levels={name: policy.attributes[name].min_level for name in schema.quasi},
             max_levels=_max_levels(policy, schema.quasi, hierarchies),
-            specifications={name: _specification(policy.attributes[name]) for name in cells.domains},
+            specifications={name: specification(policy.attributes[name]) for name in cells.domains},
             folder=folder,
             described={name: _described(policy.attributes[name]) for name in hierarchies},
             stars=policy.output.suppressed == "stars",
@@ -115,7 +115,7 @@ def _count_declared(
         engine.cells(columns),
         schema.quasi,
         schema.sensitive,
-        {name: _specification(policy.attributes[name]) for name in columns},
+        {name: specification(policy.attributes[name]) for name in columns},
         {name: _kind(policy.attributes[name]) for name in columns},
         folder,
         undeclared_sensitive=model.delta > 0,
@@ -213,17 +213,18 @@ def _hierarchies(policy: Policy, cells: Cells, folder: Path) -> dict[str, Hierar
             position = cells.quasi.index(name) if name in cells.quasi else None
             codes = cells.codes[position] if position is not None else cells.sensitive[name]
             counts = np.bincount(codes, cells.counts, minlength=len(domain)).astype(np.int64)
-            bound[name] = _specification(attribute).bind(domain, name, folder, counts)
+            bound[name] = specification(attribute).bind(domain, name, folder, counts)
     return bound
 
 
-def _specification(attribute: AttributePolicy) -> HierarchySpec:
+def specification(attribute: AttributePolicy) -> HierarchySpec:
+    """The hierarchy of a column: the one that is declared, or from its values straight to the root."""
     return attribute.hierarchy if attribute.hierarchy is not None else Flat(domain=attribute.domain)
 
 
 def _described(attribute: AttributePolicy) -> Mapping[str, object]:
-    specification = _specification(attribute)
-    return {"type": specification.name, **specification.model_dump(mode="json", exclude_unset=True)}
+    declared = specification(attribute)
+    return {"type": declared.name, **declared.model_dump(mode="json", exclude_unset=True)}
 
 
 def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> dict[str, int]:

@@ -16,8 +16,10 @@ from rich.text import Text
 
 from medveil.inspection import Inspection
 from medveil.release.audit import AuditReport
+from medveil.release.ledger import Account
 from medveil.release.release import Release
 from medveil.reproduce.reproduction import Reproduction, Section
+from medveil.risk.dp_audit import PrivacyAudit
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -62,13 +64,64 @@ def show_release(release: Release) -> None:
     console.print("; ".join(parts) + f"; method {manifest.method['name']}.")
     if manifest.status != "for publication":
         console.print(f"[yellow]This release is {manifest.status}.[/yellow]")
-    console.print(_claims(manifest.claims))
+    if manifest.claims:
+        console.print(_claims(manifest.claims))
+    else:
+        console.print("[yellow]It claims nothing.[/yellow]")
     levels = Table("column", "role", "level", box=None, header_style="bold", pad_edge=False)
     for attribute in manifest.attributes:
         level = attribute["level"]
         levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level))
     console.print(levels)
     console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
+
+
+def show_account(account: Account) -> None:
+    table = Table("release", "when", "method", "epsilon", "delta", "", box=None, header_style="bold", pad_edge=False)
+    for entry in account.entries:
+        charge = entry.charge
+        table.add_row(
+            str(entry.number),
+            entry.time,
+            charge.method,
+            "" if charge.epsilon is None else f"{charge.epsilon:g}",
+            f"{charge.delta:g}",
+            "" if charge.guarantee else "[red]no guarantee[/red]",
+        )
+    if account.entries:
+        console.print(table)
+    else:
+        console.print("Nothing has been charged.")
+    total = account.budget
+    of = "" if total is None else f" of epsilon {total.epsilon:g} ({total.composition} composition)"
+    console.print(f"Spent: epsilon {account.spent.epsilon:g}, delta {account.spent.delta:g}{of}.")
+    if account.left is not None:
+        console.print(f"Left: epsilon {account.left:g}.")
+    if account.spent.void:
+        console.print("[red]A release without a guarantee voids the total: what was spent bounds nothing.[/red]")
+
+
+def show_privacy_audit(found: PrivacyAudit) -> None:
+    table = Table(
+        "part", "tables", "claimed", "at least", "caught", "event", box=None, header_style="bold", pad_edge=False
+    )
+    for trial in found.trials:
+        table.add_row(
+            trial.part,
+            trial.scenario,
+            f"{trial.claimed:.4g}",
+            f"{trial.lower_bound:.4g}",
+            "[red]CAUGHT[/red]" if trial.caught else "no",
+            trial.event,
+        )
+    console.print(table)
+    console.print(f"At {found.confidence:.4%} confidence, in {found.seconds:g} s.")
+    if not found.guarantee:
+        console.print("[yellow]This method claims no differential privacy.[/yellow]")
+    if found.caught:
+        console.print("[red]Refuted: it is not differentially private with the epsilon that was tried.[/red]")
+    else:
+        console.print("Not refuted. That is no proof; the proof is in docs/proofs.")
 
 
 def show_inspection(found: Inspection) -> None:

@@ -23,15 +23,18 @@ from medveil.errors import PolicyError, VerificationError
 from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
-from medveil.preparation import prepare
+from medveil.preparation import prepare, specification
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.release.audit import AuditReport, ClaimFinding, audit
 from medveil.release.directory import staged
 from medveil.release.draft import Basis, Draft
-from medveil.release.ledger import Budget, Charge, Ledger
+from medveil.release.ledger import Account, Budget, Charge, Ledger
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.reading import read_release
 from medveil.release.release import Release
+from medveil.risk.dp_audit import PrivacyAudit, run_audit
+from medveil.risk.dp_audit_trials import trials_of
+from medveil.table.schema import Role
 from medveil.table.source import Source, open_source
 from medveil.utility import measures
 from medveil.utility.measure import Comparison
@@ -142,12 +145,56 @@ def _charge(policy: Policy, problem: Problem, ledger: Ledger | None) -> None:
             ledger.charge(Charge(policy.method.name, None, guarantee=False), None)
         return
     (model,) = private
+    budget = _budget(model)
     unit = (
         f"{problem.schema.subject}, at most {model.max_records_per_subject} records" if problem.schema.subject else ""
     )
     charge = Charge(policy.method.name, model.epsilon, model.delta, policy.method.guaranteed, unit or "record")
-    budget = None if model.budget is None else Budget(model.budget, model.budget_delta, model.composition)
     ledger.charge(charge, budget)
+
+
+def _budget(model: DifferentialPrivacy) -> Budget | None:
+    return None if model.budget is None else Budget(model.budget, model.budget_delta, model.composition)
+
+
+def budget(policy: str | Path) -> Account:
+    """What all releases of a policy's data have spent."""
+    checked, _ = load_policy(policy)
+    ledger = ledger_of(policy, checked)
+    assert ledger is not None
+    return ledger.account(_budget(_private(checked)))
+
+
+def audit_privacy(
+    policy: str | Path | Mapping[str, Any] | Policy,
+    *,
+    runs: int = 1000,
+    confidence: float = 0.999,
+    progress: Progress | None = None,
+) -> PrivacyAudit:
+    """Try to refute the differential privacy of what a policy's method does, on small tables of its own."""
+    checked, folder = load_policy(policy)
+    model = _private(checked)
+    sensitive = [name for name, attribute in checked.attributes.items() if attribute.role is Role.SENSITIVE]
+    declared = all(specification(checked.attributes[name]).leaves(name, folder) is not None for name in sensitive)
+    trials = trials_of(checked.method, model, runs, declared=declared)
+    run = _run(checked, progress, None)
+    return run_audit(
+        trials,
+        model.epsilon,
+        model.delta,
+        guarantee=checked.method.guaranteed,
+        confidence=confidence,
+        step=lambda share: run.step("Trying to tell neighbours apart", share),
+    )
+
+
+def _private(policy: Policy) -> DifferentialPrivacy:
+    """The policy's demand for differential privacy."""
+    private = [model for model in policy.privacy if isinstance(model, DifferentialPrivacy)]
+    if len(private) != 1:
+        raise PolicyError("The policy asks for no differential privacy.", "Name 'differential-privacy' in 'privacy:'.")
+    return private[0]
 
 
 def _make(

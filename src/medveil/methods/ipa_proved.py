@@ -165,7 +165,10 @@ class Mechanism:
     def publish(self, grid: Grid, table: Table) -> tuple[Integers, Integers]:
         """Step 2: every cell of the domain with noise, where it passes the threshold."""
         threshold = self.threshold(grid, table.levels)
-        return noisy_cells(self.cell_noise, grid.cells(table.levels), threshold).publish(grid.keys(table), table.counts)
+        return self.publish_cells(grid.cells(table.levels), threshold, grid.keys(table), table.counts)
+
+    def publish_cells(self, size: int, threshold: int, keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
+        return noisy_cells(self.cell_noise, size, threshold).publish(keys, counts)
 
 
 def _restricted(table: Table, values: NDArray[np.int32], number: int) -> Table:

@@ -42,6 +42,7 @@ class GeometricNoise:
         self._measurement = _spending(_laplace, sensitivity, epsilon, sensitivity / epsilon)
         self.scale = float(self._measurement[1])
         self.rate = 1 / Fraction(self.scale)
+        self._thresholds: dict[tuple[int, float], int] = {}
 
     def add(self, counts: Integers) -> Integers:
         """The counts with noise, each with its own."""
@@ -51,7 +52,11 @@ class GeometricNoise:
 
     def threshold(self, places: int, expected: float) -> int:
         """The least T >= 1 which fewer than `expected` of so many counts of 0 are expected to reach."""
-        return self._least(lambda t: places * Fraction(tail(self.rate, t).enclose(40)[1]) <= Fraction(expected))
+        if (places, expected) not in self._thresholds:
+            self._thresholds[places, expected] = self._least(
+                lambda t: places * Fraction(tail(self.rate, t).enclose(40)[1]) <= Fraction(expected)
+            )
+        return self._thresholds[places, expected]
 
     def stable_threshold(self, records: int, delta: float) -> int:
         """The least T that a person's values, where nobody else has them, reach with probability at most `delta`.
@@ -62,7 +67,8 @@ class GeometricNoise:
         """
         return records + self._least(lambda t: records * Fraction(tail(self.rate, t).enclose(40)[1]) <= Fraction(delta))
 
-    def _least(self, fits: Callable[[int], bool]) -> int:
+    @staticmethod
+    def _least(fits: Callable[[int], bool]) -> int:
         high = 1
         while not fits(high):
             high *= 2

@@ -68,6 +68,23 @@ class Spending:
     void: bool
 
 
+@dataclass(frozen=True)
+class Account:
+    """A data set's ledger as `medveil budget` shows it: its entries, what they add up to, and the budget if any."""
+
+    ledger: str
+    entries: Sequence[Entry]
+    spent: Spending
+    budget: Budget | None
+
+    @property
+    def left(self) -> float | None:
+        """The epsilon that is left; None without a budget, or where it bounds nothing any more."""
+        if self.budget is None or self.spent.void:
+            return None
+        return float(max(Fraction(str(self.budget.epsilon)) - Fraction(str(self.spent.epsilon)), Fraction(0)))
+
+
 def composed(charges: Sequence[Charge], budget: Budget | None) -> Spending:
     """What releases spend together.
 
@@ -109,6 +126,11 @@ class Ledger:
         except (OSError, UnicodeDecodeError):
             raise InputError(f"The privacy ledger '{self.path.name}' cannot be read.", "Is it readable?") from None
         return self._checked(lines)
+
+    def account(self, budget: Budget | None) -> Account:
+        """Everything that was charged, against the budget."""
+        entries = self.entries()
+        return Account(str(self.path), entries, composed([entry.charge for entry in entries], budget), budget)
 
     def charge(self, charge: Charge, budget: Budget | None) -> Entry:
         """Append a charge, or refuse it where the budget would be passed. On the disk when this returns."""

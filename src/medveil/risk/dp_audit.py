@@ -1,0 +1,199 @@
+"""An audit of differential privacy: many runs on two neighbouring tables, and an event that tells them apart.
+
+If a mechanism A is (epsilon, delta)-differentially private then for all neighbouring tables D, D' and all events S
+
+    epsilon >= ln((P[A(D) in S] - delta) / P[A(D') in S]).
+
+Half of the runs serve to find the event S, the other half to bound both probabilities (Clopper and Pearson 1934), so
+that the lower bound for epsilon holds with the stated confidence whatever was searched. A bound above the claim
+refutes the claim; one below it proves nothing, but a search that finds planted faults and finds nothing else is worth
+something (Jagielski, Ullman and Oprea 2020, Auditing differentially private machine learning).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.privacy.binomial import binomial_tail
+
+Integers = NDArray[np.int64]
+Draw = Callable[[int], Integers]
+"""So many runs on one table: one row a run, one column a feature of what came out."""
+
+Event = tuple[int, str, int]
+"""A feature, one of `=`, `<=` and `>=`, and a value."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mechanism, or a part of one, on two neighbouring tables.
+
+    part: `whole`, or the part of the budget that is tried on its own.
+    scenario: what the two tables are, in words.
+    without, with_: the runs on the table without and with the person, or with as many people as `group` says: what
+        changes by exp(epsilon) for one changes by exp(group * epsilon) for a group, which shows with fewer runs.
+    """
+
+    part: str
+    scenario: str
+    epsilon: float
+    delta: float
+    features: tuple[str, ...]
+    without: Draw
+    with_: Draw
+    runs: int
+    group: int = 1
+
+    @property
+    def group_delta(self) -> float:
+        """What the delta of one person allows a group: delta * (1 + e^epsilon + ... + e^((group - 1) epsilon))."""
+        return self.delta * sum(math.exp(number * self.epsilon) for number in range(self.group))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one trial showed: a lower bound for epsilon at the confidence of the audit, and the event behind it."""
+
+    part: str
+    scenario: str
+    claimed: float
+    lower_bound: float
+    caught: bool
+    event: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class PrivacyAudit:
+    """What all trials showed together: with probability `confidence` every lower bound holds.
+
+    claimed: the epsilon of the policy. caught: some trial's lower bound is above what it claims.
+    """
+
+    claimed: float
+    delta: float
+    lower_bound: float
+    confidence: float
+    caught: bool
+    guarantee: bool
+    trials: tuple[Found, ...]
+    seconds: float
+
+
+def run_audit(
+    trials: Sequence[Trial],
+    claimed: float,
+    delta: float,
+    *,
+    guarantee: bool = True,
+    confidence: float = 0.999,
+    step: Callable[[float], None] = lambda _: None,
+) -> PrivacyAudit:
+    """Try everything. The chance of error is divided among the trials, so that it holds for all of them at once."""
+    started = time.perf_counter()
+    error = (1 - confidence) / max(len(trials), 1)
+    found = []
+    for number, trial in enumerate(trials):
+        step(number / len(trials))
+        found.append(try_out(trial, error))
+    whole = [one.lower_bound for one in found if one.part == "whole"] or [one.lower_bound for one in found]
+    return PrivacyAudit(
+        claimed=claimed,
+        delta=delta,
+        lower_bound=max(whole, default=0.0),
+        confidence=confidence,
+        caught=any(one.caught for one in found),
+        guarantee=guarantee,
+        trials=tuple(found),
+        seconds=round(time.perf_counter() - started, 2),
+    )
+
+
+def try_out(trial: Trial, error: float) -> Found:
+    """One trial: search on half of the runs, bound on the other half."""
+    half = trial.runs // 2
+    search = trial.without(half), trial.with_(half)
+    best, swapped = _search(*search, trial.group_delta, error)
+    test = trial.without(half), trial.with_(half)
+    first, second = (test[1], test[0]) if swapped else test
+    counts = _count(first, best), _count(second, best)
+    bound = lower_bound(*counts, half, trial.group_delta, error) / trial.group
+    feature, sign, value = best
+    more = "with the person" if swapped else "without the person"
+    return Found(
+        part=trial.part,
+        scenario=trial.scenario,
+        claimed=trial.epsilon,
+        lower_bound=round(bound, 4),
+        caught=bound > trial.epsilon,
+        event=f"{trial.features[feature]} {sign} {value}, likelier {more}",
+        runs=2 * trial.runs,
+    )
+
+
+def _search(without: Integers, with_: Integers, delta: float, error: float) -> tuple[Event, bool]:
+    """The event with the largest lower bound on these runs, and whether the person makes it likelier."""
+    runs = len(without)
+    found: dict[tuple[int, int], float] = {}
+    best, best_bound = ((0, ">=", 0), False), -1.0
+    for event in _events(without, with_):
+        counts = _count(without, event), _count(with_, event)
+        for swapped in (False, True):
+            pair = counts[::-1] if swapped else counts
+            # Cheap first: an event whose plain ratio is not above the best bound cannot have a better bound.
+            if pair[0] / runs - delta <= 0 or math.log(pair[0] / max(pair[1], 0.5)) <= best_bound:
+                continue
+            if pair not in found:
+                found[pair] = lower_bound(*pair, runs, delta, error)
+            if found[pair] > best_bound:
+                best, best_bound = (event, swapped), found[pair]
+    return best
+
+
+def _events(without: Integers, with_: Integers) -> Iterator[Event]:
+    """For every feature, that it is, is at most, or is at least one of the values that were seen."""
+    for feature in range(without.shape[1]):
+        values = np.unique(np.concatenate([without[:, feature], with_[:, feature]]))
+        if len(values) > 200:
+            values = values[np.linspace(0, len(values) - 1, 200).astype(np.int64)]
+        for value in values.tolist():
+            yield from ((feature, sign, value) for sign in ("=", "<=", ">="))
+
+
+def _count(runs: Integers, event: Event) -> int:
+    feature, sign, value = event
+    column = runs[:, feature]
+    hit = {"=": column == value, "<=": column <= value, ">=": column >= value}[sign]
+    return int(np.count_nonzero(hit))
+
+
+def lower_bound(likely: int, unlikely: int, runs: int, delta: float, error: float) -> float:
+    """A lower bound for epsilon that is wrong with probability at most `error`, from events counted in runs."""
+    low = binomial_bounds(likely, runs, error / 2)[0]
+    high = binomial_bounds(unlikely, runs, error / 2)[1]
+    return max(math.log((low - delta) / high), 0.0) if low > delta else 0.0
+
+
+def binomial_bounds(events: int, runs: int, error: float) -> tuple[float, float]:
+    """Clopper and Pearson's bounds for a probability, each wrong with probability at most `error`.
+
+    The lower one is the p at which so many events or more have probability `error`, the upper one that for so many or
+    fewer. Both are found by bisection and rounded outwards.
+    """
+
+    def bisect(too_small: Callable[[float], bool]) -> tuple[float, float]:
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if too_small(middle) else (low, middle)
+        return low, high
+
+    lower = bisect(lambda p: binomial_tail(events, runs, p) < error)[0] if events else 0.0
+    upper = bisect(lambda p: binomial_tail(runs - events, runs, 1 - p) > error)[1] if events < runs else 1.0
+    return lower, upper

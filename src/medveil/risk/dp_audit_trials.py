@@ -1,0 +1,323 @@
+"""What an audit of differential privacy tries: small tables on which a fault would show.
+
+Every trial calls the functions that make releases, with the policy's own epsilon, split and bounds. Parts of the
+budget are tried where their ratio is largest, so that noise of half the scale shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.errors import PolicyError
+from medveil.hierarchy.hierarchy import Hierarchy, build
+from medveil.lattice.space import Space
+from medveil.methods.dp_cells import NoisyCells
+from medveil.methods.dp_grid import Grid, Table
+from medveil.methods.dp_histogram import DPHistogram
+from medveil.methods.dp_sampling import DPSampling, Sampling
+from medveil.methods.ipa import InformativePreserving
+from medveil.methods.ipa_proved import SHARES, Mechanism, parts
+from medveil.methods.ipa_published import PUBLISHED_SHARES, publish
+from medveil.methods.method import Method
+from medveil.privacy.differential_privacy import DifferentialPrivacy
+from medveil.privacy.integer_noise import GeometricNoise
+from medveil.risk.dp_audit import Draw, Trial
+
+Integers = NDArray[np.int64]
+CROWD = 40
+"""Records of the class into which a rare one is planted."""
+
+
+def trials_of(method: Method, model: DifferentialPrivacy, runs: int, *, declared: bool) -> list[Trial]:
+    """Everything that is tried of a method. `declared`: that the informative values are."""
+    records = model.max_records_per_subject
+    if isinstance(method, InformativePreserving) and not method.guaranteed:
+        return published_trials(method, model, runs)
+    if isinstance(method, InformativePreserving):
+        epsilon = parts(model.epsilon, method.split or SHARES)
+        delta = 0.0 if declared else model.delta
+
+        def mechanism(grid: Grid) -> Mechanism:
+            return Mechanism(grid, epsilon, records, false_cells=method.false_cells, delta=delta)
+
+        return proved_trials(mechanism(small_grid(2)), model.epsilon, runs)
+    if isinstance(method, DPHistogram):
+        noise = GeometricNoise(records, model.epsilon)
+        return [*cell_trials("whole", model.epsilon, noise, method.false_cells, records, 20 * runs)]
+    if isinstance(method, DPSampling):
+        return sampling_trials(method.sampling(model), model, 20 * runs)
+    raise PolicyError(f"The method '{method.name}' claims no differential privacy.", "There is nothing to audit.")
+
+
+def group_for(epsilon: float) -> int:
+    """So many people that their joint epsilon is about 1, which few runs show."""
+    return max(round(1 / epsilon), 1)
+
+
+def small_grid(values: int) -> Grid:
+    """One dimension of two leaves, and so many informative values."""
+    return Grid(Space.of([two_leaves()]), values)
+
+
+def two_leaves() -> Hierarchy:
+    return build(["a", "b"], [], None, 2.0, "dimension")
+
+
+def table_on(grid: Grid, cells: Sequence[tuple[int, int, int]]) -> Table:
+    """A table from (leaf, value, records), those without records left out."""
+    filled = [cell for cell in cells if cell[2]]
+    leaves, values, counts = (np.array([cell[i] for cell in filled], dtype=np.int64) for i in range(3))
+    return grid.base(leaves[None, :].astype(np.int32), values.astype(np.int32), counts)
+
+
+# The proved form
+
+
+def proved_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[Trial]:
+    """The whole on small tables, and each part of the budget where its ratio is largest."""
+    records = mechanism.records
+    trials = [*whole_trials(mechanism, epsilon, runs), node_trial(mechanism, 4 * runs)]
+    trials += cell_trials(
+        "cells", mechanism.epsilon["cells"], mechanism.cell_noise, mechanism.false_cells, records, 20 * runs, mechanism
+    )
+    trials.append(total_trial(mechanism, 20 * runs))
+    return trials
+
+
+def whole_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[Trial]:
+    grid, records = mechanism.grid, mechanism.records
+    threshold = mechanism.threshold(grid, grid.space.bottom)
+    crowd = (0, 0, CROWD)
+    scenarios = {
+        "a planted rare record": ([crowd], [crowd, (0, 1, records)]),
+        "a cell at the threshold": ([(0, 0, max(threshold - records, 0))], [(0, 0, max(threshold, records))]),
+        "a small domain without records": ([], [(0, 0, records)]),
+        "the totals of *": ([crowd, (1, 1, 1)], [crowd, (1, 1, 1 + records)]),
+    }
+    trials = []
+    for scenario, (without, with_) in scenarios.items():
+        trials.append(
+            Trial(
+                "whole",
+                scenario,
+                epsilon,
+                mechanism.delta,
+                outcome_features(grid),
+                outcomes(mechanism, table_on(grid, without)),
+                outcomes(mechanism, table_on(grid, with_)),
+                runs,
+            )
+        )
+    return trials
+
+
+def outcome_features(grid: Grid) -> tuple[str, ...]:
+    cells = [f"rows of cell {number} at level 0" for number in range(grid.cells((0,)))]
+    tops = [f"rows of cell {number} at level 1" for number in range(grid.cells((1,)))]
+    stars = [f"rows of * with value {value}" for value in range(grid.values)]
+    return ("the level", "all rows", *cells, *tops, *stars)
+
+
+def outcomes(mechanism: Mechanism, table: Table) -> Draw:
+    """Runs of the whole mechanism on one table."""
+    grid = mechanism.grid
+    prepared = mechanism.prepare(table)
+    lower, upper = grid.cells((0,)), grid.cells((1,))
+
+    def draw(runs: int) -> Integers:
+        found = np.zeros((runs, 2 + lower + upper + grid.values), dtype=np.int64)
+        for run in found:
+            outcome = mechanism.draw(prepared)
+            (level,) = outcome.levels
+            run[0] = level
+            run[1] = outcome.counts.sum() + outcome.stars.sum()
+            # Cells are numbered over the released values: back to the numbers of all values.
+            classes, values = np.divmod(outcome.keys, max(len(outcome.values), 1))
+            if len(outcome.keys):
+                keys = classes * grid.values + outcome.values[values]
+                run[2 + level * lower + keys] = outcome.counts
+            run[2 + lower + upper + outcome.values] = outcome.stars
+        return found
+
+    return draw
+
+
+def node_trial(mechanism: Mechanism, runs: int) -> Trial:
+    """The choice of a node where one record makes one node better and the other worse.
+
+    A cell at its threshold T loses T records at both levels; every further record there makes the lower level better
+    by one and the upper one worse by one, as long as it stays below 2T - b.
+    """
+    epsilon = mechanism.epsilon["node"]
+    group = group_for(epsilon)
+    values = 2
+    while True:
+        grid = small_grid(values)
+        threshold = mechanism.threshold(grid, (0,))
+        if threshold - np.ceil(mechanism.cell_noise.scale) > group * mechanism.records:
+            break
+        values *= 4
+    tables = [table_on(grid, [(0, 0, threshold + extra)]) for extra in (0, group * mechanism.records)]
+    losses = [mechanism.losses(grid, table) for table in tables]
+
+    def draw(given: Integers) -> Draw:
+        return lambda runs: np.array([mechanism.choose(grid, given) for _ in range(runs)], dtype=np.int64)
+
+    return Trial(
+        "node",
+        "records that move two nodes apart",
+        epsilon,
+        0.0,
+        ("the level",),
+        draw(losses[0]),
+        draw(losses[1]),
+        runs,
+        group,
+    )
+
+
+def cell_trials(
+    part: str,
+    epsilon: float,
+    noise: GeometricNoise,
+    false_cells: float,
+    records: int,
+    runs: int,
+    mechanism: Mechanism | None = None,
+) -> list[Trial]:
+    """Cells of a small domain with c and c + records: without any, at the threshold, and above it.
+
+    Cells have independent noise, so that a table of many equal cells is as many runs at once; the threshold is that
+    of a domain of four.
+    """
+    threshold = noise.threshold(4, false_cells)
+    group = group_for(epsilon)
+    more = group * records
+
+    def draw(count: int) -> Draw:
+        def many(runs: int) -> Integers:
+            keys = np.arange(runs if count else 0, dtype=np.int64)
+            counts = np.full(len(keys), count, dtype=np.int64)
+            if mechanism is None:
+                found, rows = NoisyCells(noise, runs, threshold).publish(keys, counts)
+            else:
+                found, rows = mechanism.publish_cells(runs, threshold, keys, counts)
+            seen = np.zeros((runs, 1), dtype=np.int64)
+            seen[found, 0] = rows
+            return seen
+
+        return many
+
+    scenarios = {
+        "a cell without records": 0,
+        "a cell at the threshold": max(threshold - more, 0),
+        "a cell above the threshold": threshold + more,
+    }
+    return [
+        Trial(part, scenario, epsilon, 0.0, ("rows of the cell",), draw(count), draw(count + more), runs, group)
+        for scenario, count in scenarios.items()
+    ]
+
+
+def total_trial(mechanism: Mechanism, runs: int) -> Trial:
+    """The noisy totals: as many informative values as runs, each with so many records or `records` more."""
+    group = group_for(mechanism.epsilon["totals"])
+    more = group * mechanism.records
+    least = mechanism.value_threshold if mechanism.delta else CROWD + more
+
+    def draw(count: int) -> Draw:
+        def many(runs: int) -> Integers:
+            values, noisy = mechanism.noisy_totals(np.full(runs, count, dtype=np.int64))
+            seen = np.full((runs, 1), -1, dtype=np.int64)
+            seen[values, 0] = noisy
+            return seen
+
+        return many
+
+    return Trial(
+        "totals",
+        "the total of an informative value",
+        mechanism.epsilon["totals"],
+        mechanism.delta,
+        ("the noisy total",),
+        draw(least - more),
+        draw(least),
+        runs,
+        group,
+    )
+
+
+# The published form
+
+
+def published_trials(method: InformativePreserving, model: DifferentialPrivacy, runs: int) -> list[Trial]:
+    """One class of forty records, with and without a value that only one of them has; and a class of two."""
+    grid = small_grid(100)
+    epsilon = parts(model.epsilon, method.split or PUBLISHED_SHARES)
+    random = np.random.default_rng()
+    common = [(0, value, 1 + (value < CROWD // 4)) for value in range(CROWD * 3 // 4)]
+    common = [*common[:-1], (0, common[-1][1], common[-1][2] + CROWD - 1 - sum(cell[2] for cell in common))]
+
+    def draw(table: Table) -> Draw:
+        def many(runs: int) -> Integers:
+            found = np.zeros((runs, 3), dtype=np.int64)
+            for run in found:
+                made = publish(grid, table, epsilon, method.suppression_threshold, random)
+                run[0] = made.counts[made.keys % grid.values == 99].sum() + made.stars[99]
+                run[1] = made.counts.sum() + made.stars.sum()
+                run[2] = made.stars[99]
+            return found
+
+        return many
+
+    rare = (0, 99, 1)
+    scenarios = {
+        "a planted rare record": (common, [*common, rare]),
+        "a class of two": ([(0, 0, 1)], [(0, 0, 1), rare]),
+    }
+    features = ("rows with the rare value", "all rows", "rows of * with the rare value")
+    return [
+        Trial(
+            "whole",
+            scenario,
+            model.epsilon,
+            0.0,
+            features,
+            draw(table_on(grid, without)),
+            draw(table_on(grid, with_)),
+            max(runs // 4, 100),
+        )
+        for scenario, (without, with_) in scenarios.items()
+    ]
+
+
+# Sampling
+
+
+def sampling_trials(sampling: Sampling, model: DifferentialPrivacy, runs: int) -> list[Trial]:
+    """A cell of n records against n + 1, where the sample is about as large as the least that is published."""
+
+    def draw(count: int) -> Draw:
+        def many(runs: int) -> Integers:
+            return sampling.sampled(np.full(runs, count, dtype=np.int64))[:, None]
+
+        return many
+
+    near = round(sampling.k / float(sampling.share))
+    scenarios = {"a cell of k - 1 records": sampling.k - 1, "a cell about as large as is published": near}
+    return [
+        Trial(
+            "sampling",
+            scenario,
+            sampling.epsilon,
+            model.delta,
+            ("rows of the cell",),
+            draw(count),
+            draw(count + 1),
+            runs,
+        )
+        for scenario, count in scenarios.items()
+    ]
