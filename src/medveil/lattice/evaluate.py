@@ -18,7 +18,7 @@ from medveil.cells import Cells
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
-from medveil.lattice.sizes import SizeCounter
+from medveil.lattice.sizes import WORTHWHILE, SizeCounter
 from medveil.lattice.space import Levels, Space
 from medveil.lattice.tables import fold, rank
 from medveil.privacy.alpha_k import AlphaKAnonymity
@@ -92,6 +92,7 @@ class Evaluator:
         self.codes = np.ascontiguousarray(cells.codes, dtype=np.int32)
         self.counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
         self._merged = [_Merged(cells, (0,) * len(space))]
+        self._tried: set[Levels] = set()
         everything = tuple(range(len(space)))
         self.enough = max((least_size(r.model) for r in self.requirements if r.shield == everything), default=1)
         """No class of fewer records, over all quasi-identifiers, can stay."""
@@ -134,9 +135,12 @@ class Evaluator:
         """Make ready for many checks of nodes above this one."""
         if self.sizes is not None:
             self.sizes.focus(levels)
-        if not self.sizes_only and self.cells.subjects is None and all(m.levels != levels for m in self._merged):
-            merged = self._serving_cells(levels).merge(self.space.hierarchies, levels)
-            self._merged = [self._merged[0], *self._merged[1:][1 - MERGES_KEPT :], merged]
+        if not self.sizes_only and self.cells.subjects is None and levels not in self._tried:
+            self._tried.add(levels)
+            before = self._serving_cells(levels)
+            merged = before.merge(self.space.hierarchies, levels)
+            if len(merged.cells) * WORTHWHILE <= len(before.cells):
+                self._merged = [self._merged[0], *self._merged[1:][1 - MERGES_KEPT :], merged]
 
     def _serving_cells(self, levels: Sequence[int]) -> _Merged:
         served = (m for m in self._merged if all(a <= b for a, b in zip(m.levels, levels, strict=True)))
