@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from medveil.errors import MedveilError
-    from medveil.inspection import inspect
+    from medveil.inspection import inspect, leakage
     from medveil.policy import Policy, load_policy
     from medveil.release.release import Release
     from medveil.workflow import anonymize, audit_release
@@ -21,10 +21,11 @@ _HOMES = {
     "anonymize": "medveil.workflow",
     "audit_release": "medveil.workflow",
     "inspect": "medveil.inspection",
+    "leakage": "medveil.inspection",
     "load_policy": "medveil.policy",
 }
 
-__all__ = ["MedveilError", "Policy", "Release", "anonymize", "audit_release", "inspect", "load_policy"]
+__all__ = ["MedveilError", "Policy", "Release", "anonymize", "audit_release", "inspect", "leakage", "load_policy"]
 
 
 def __getattr__(name: str) -> Any:

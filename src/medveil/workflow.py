@@ -34,6 +34,7 @@ from medveil.release.reading import read_release
 from medveil.release.release import Release
 from medveil.risk.dp_audit import PrivacyAudit, run_audit
 from medveil.risk.dp_audit_trials import trials_of
+from medveil.risk.leakage_release import before_and_after
 from medveil.table.schema import Role
 from medveil.table.source import Source, open_source
 from medveil.utility import measures
@@ -216,11 +217,15 @@ def _make(
         run.step("Proving the claims again")
         manifest = _prove(target, source, manifest, folder)
         run.step("Measuring")
-        comparison = Comparison(problem, read_release(target, manifest), draft.method, draft.companions)
+        published = read_release(target, manifest)
+        comparison = Comparison(problem, published, draft.method, draft.companions)
         scores = {name: measure().compute(comparison) for name, measure in measures().items()}
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
             "measures": {name: asdict(score) for name, score in scores.items()},
+            "leakage": before_and_after(
+                problem, published, pa.parquet.read_table(internal / LINKS) if draft.links is not None else None
+            ),
             "run": {
                 "seconds": round(time.perf_counter() - started, 3),
                 "seed": policy.seed,

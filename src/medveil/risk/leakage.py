@@ -35,20 +35,28 @@ class Loss:
 
 @dataclass(frozen=True)
 class Leakage:
-    """Losses, the most leaking first, in a crowd of `people` about whom an attacker lacks `initial` bits.
+    """What attributes leak in a crowd of `people` about whom an attacker lacks `initial` bits.
 
-    `examined` of `sets` were counted. `smallest`: the smallest set that makes more than `share` of the people unique,
-    where that was asked for and there is one.
+    singles: every attribute, the most leaking first. sets: the most leaking sets, of which `examined` out of
+    `possible` ones were counted; empty where none were asked for. smallest: the smallest set that makes more than
+    `share` of the people unique, where that was asked for and there is one.
     """
 
     people: int
     counted: str
     initial: float
-    losses: tuple[Loss, ...]
-    examined: int
-    sets: int
+    singles: tuple[Loss, ...]
+    sets: tuple[Loss, ...] = ()
+    examined: int = 0
+    possible: int = 0
     share: float | None = None
     smallest: Loss | None = None
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Everything listed, each once, the most leaking first."""
+        extra = () if self.smallest is None else (self.smallest,)
+        return tuple(sorted(dict.fromkeys((*self.singles, *self.sets, *extra)), key=_by_loss))
 
     def __iter__(self) -> Iterator[Loss]:
         return iter(self.losses)
@@ -65,16 +73,12 @@ class Leakage:
         raise KeyError(attributes)
 
     def to_list(self) -> list[dict[str, Any]]:
-        """The losses as `{attributes, values, loss, normalized}`. Where uniqueness was asked for, each also has
-        `unique`, and the smallest set, which is then listed too, is marked.
+        """The losses as `{attributes, values, loss, normalized}`; where unique people were asked for, each also has
+        `unique`, the share of people it makes so, and `smallest`, whether it is the smallest set that does.
         """
         if self.share is None:
             return [loss.to_dict() for loss in self.losses]
-        extra = [self.smallest] if self.smallest is not None and self.smallest not in self.losses else []
-        return [
-            {**loss.to_dict(), "unique": loss.unique, "smallest": loss == self.smallest}
-            for loss in sorted((*self.losses, *extra), key=lambda loss: -loss.loss)
-        ]
+        return [{**loss.to_dict(), "unique": loss.unique, "smallest": loss == self.smallest} for loss in self.losses]
 
 
 def leakage_of(
@@ -91,10 +95,10 @@ def leakage_of(
         S_0 = -sum over people r of p(r) log2 p(r)        S_j = -sum over r in E_j of p(r | E_j) log2 p(r | E_j)
 
     E_j: the people with value j. p(r): how likely r is the one looked for, 1/n each unless the crowd has a prior.
-    Normalized: Delta S / S_0. A person of several records shows one of them, each equally often, and r | E_j is then by
-    Bayes; Delta S is the information that values and people share.
+    Normalized: Delta S / S_0. A person of several records shows one of them, each equally often, and p(r | E_j) is by
+    Bayes' rule; Delta S is then the information that values and people share.
 
-    `top`: only so many, found without counting every set. `unique`: also find the smallest set that makes more than
+    `top`: only so many sets, found without counting all. `unique`: also find the smallest set that makes more than
     this share of the people unique. `among`: the attributes that sets are made of; all of them where left out.
 
     Longpre, Kreinovich, Dumrongpokaphan 2017, Entropy as a measure of average loss of privacy; Arca, Hewett 2021,
@@ -106,28 +110,41 @@ def leakage_of(
             raise PolicyError(f"There is no column '{name}' to measure.", did_you_mean(name, crowd.names))
     if unique is not None and not 0 <= unique < 1:
         raise PolicyError("The share of unique people must be from 0 to below 1.", "Give a number such as 0.5.")
-    explorer = Explorer(Counter(crowd), [crowd.names.index(name) for name in chosen])
+    counter = Counter(crowd)
     up_to = min(up_to, len(chosen))
-    if top is None or up_to <= 1:
-        explorer.examine(explorer.every_set(up_to))
-        listed = list(explorer.known)
-    else:
-        listed = explorer.top(up_to, top)
+    explorer = Explorer(counter, [crowd.names.index(name) for name in chosen])
+    sets: list[Positions] = []
+    if up_to > 1:
+        sets = explorer.all(up_to) if top is None else explorer.top(up_to, top)
     examined = explorer.examined
+    explorer.examine([(position,) for position in range(len(crowd.names))])
     smallest = explorer.smallest_unique(unique) if unique is not None and chosen else None
-    others = [(p,) for p, name in enumerate(crowd.names) if name not in chosen] if up_to <= 1 else []
-    explorer.examine(others)
-    ranked = sorted([*listed, *others], key=lambda s: (-explorer.known[s].loss, len(s), s))
+
+    def loss(positions: Positions) -> Loss:
+        return _loss(crowd, positions, explorer.known[positions])
+
     return Leakage(
         people=crowd.people,
         counted="records" if crowd.person is None else "people",
         initial=crowd.initial,
-        losses=tuple(_loss(crowd, s, explorer.known[s]) for s in (ranked if top is None else ranked[:top])),
+        singles=tuple(sorted((loss((p,)) for p in range(len(crowd.names))), key=_by_loss)),
+        sets=tuple(loss(s) for s in sets),
         examined=examined,
-        sets=explorer.number_of_sets(up_to),
+        possible=explorer.number_of_sets(up_to) if up_to > 1 else 0,
         share=unique,
-        smallest=None if smallest is None else _loss(crowd, smallest, explorer.known[smallest]),
+        smallest=None if smallest is None else loss(smallest),
     )
+
+
+def loss_of(crowd: Crowd, names: Sequence[str]) -> Loss:
+    """What one set of attributes leaks."""
+    positions = tuple(sorted(crowd.names.index(name) for name in names))
+    return _loss(crowd, positions, Counter(crowd).divide(positions))
+
+
+def _by_loss(loss: Loss) -> tuple[float, int, tuple[str, ...]]:
+    """The most leaking first, of equals the smaller set."""
+    return -loss.loss, len(loss.attributes), loss.attributes
 
 
 def _loss(crowd: Crowd, positions: Positions, division: Division) -> Loss:

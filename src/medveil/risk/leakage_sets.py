@@ -66,6 +66,15 @@ class Explorer:
             )
         return [s for size in range(1, up_to + 1) for s in itertools.combinations(self.among, size)]
 
+    def all(self, up_to: int) -> list[Positions]:
+        """All sets of at most `up_to` attributes, the most leaking first."""
+        sets = self.every_set(up_to)
+        self.examine(sets)
+        return sorted(sets, key=self._rank)
+
+    def _rank(self, positions: Positions) -> tuple[float, int, Positions]:
+        return -self.known[positions].loss, len(positions), positions
+
     def top(self, up_to: int, number: int) -> list[Positions]:
         """So many sets of at most `up_to` attributes that leak most, the most leaking first."""
         sets = self.every_set(up_to)
@@ -83,8 +92,7 @@ class Explorer:
             self.examine(hopeful)
             for positions in hopeful:
                 heapq.heappush(best, self.known[positions].loss)
-        ranked = sorted((s for s in self.known if len(s) <= up_to), key=lambda s: (-self.known[s].loss, len(s), s))
-        return ranked[:number]
+        return sorted((s for s in self.known if len(s) <= up_to), key=self._rank)[:number]
 
     def _by_bound(self, sets: Sequence[Positions], bounds: Bounds) -> Iterator[list[tuple[Positions, float]]]:
         """The sets that are not counted yet, by falling bound, a few at a time."""

@@ -1,0 +1,91 @@
+"""What leaks before and after a release, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from medveil.engine import Engine
+from medveil.methods.problem import Problem
+from medveil.risk.leakage import loss_of
+from medveil.risk.leakage_crowd import Crowd, crowd_of, make_crowd
+from medveil.table.schema import Kind
+
+
+def before_and_after(problem: Problem, published: pa.Table, links: pa.Table | None = None) -> dict[str, Any]:
+    """For every published attribute, and for all quasi-identifiers together, what it leaks before and after.
+
+    With a subject people are counted: afterwards through `links`, what became of each record of the source. Without
+    links published records are counted, each as a person of its own.
+    """
+    subject = problem.schema.subject
+    before = _before(problem)
+    after = _crowd({name: published[name] for name in published.column_names})
+    if links is not None and subject is not None:
+        after = _linked(problem.engine, links, problem.schema.plain, subject)
+    quasi = problem.schema.quasi
+    return {
+        "counted_before": "records" if before.person is None else "people",
+        "counted_after": "records" if after.person is None else "people",
+        "number_before": before.people,
+        "number_after": after.people,
+        "attributes": [
+            {"attribute": name, "before": _told(before, [name]), "after": _told(after, [name])}
+            for name in published.column_names
+        ],
+        "all_quasi_identifiers": {"before": _told(before, quasi), "after": _told(after, quasi)},
+    }
+
+
+def _told(crowd: Crowd, names: Sequence[str]) -> dict[str, Any] | None:
+    """None where a column is not there: a method may make some of its own."""
+    if not names or not set(names) <= set(crowd.names):
+        return None
+    found = loss_of(crowd, names)
+    return {"values": found.values, "loss": found.loss, "normalized": found.normalized, "unique": found.unique}
+
+
+def _before(problem: Problem) -> Crowd:
+    """The people of the source, by the columns that are published. Cells serve where they are all that is needed."""
+    cells, schema = problem.cells, problem.schema
+    if schema.subject is not None or schema.plain:
+        # Where domains are declared the source may hold anything, so kinds are found out.
+        declared = any(model.declared_domains for model in problem.models)
+        kinds: dict[str, Kind | None] = {} if declared else {n: domain.kind for n, domain in cells.domains.items()}
+        kinds |= dict.fromkeys(schema.plain, Kind.CATEGORY)
+        return crowd_of(problem.engine, problem.published, subject=schema.subject, kinds=kinds)
+    codes = np.concatenate([cells.codes, np.array([*cells.sensitive.values()]).reshape(-1, len(cells))])
+    sizes = [len(cells.domains[name]) for name in problem.counted]
+    real = cells.counts > 0
+    return make_crowd(problem.counted, codes[:, real], sizes, cells.counts[real])
+
+
+def _crowd(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None = None) -> Crowd:
+    """The people of a table of which every row is a record."""
+    encoded = [_encoded(column) for column in columns.values()]
+    rows = len(next(iter(columns.values()), ()))
+    codes = np.array([codes for codes, _ in encoded], dtype=np.int32).reshape(len(encoded), rows)
+    return make_crowd(list(columns), codes, [size for _, size in encoded], np.ones(rows, dtype=np.int64), person=person)
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], int]:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32), len(encoded.dictionary)
+
+
+def _linked(engine: Engine, links: pa.Table, plain: Sequence[str], subject: str) -> Crowd:
+    """The people of what was published: the records that were kept, each with its labels and whose it is."""
+    names = (*plain, subject)
+    selected = ", ".join(f"{engine.column(name)} AS c{j}" for j, name in enumerate(names))
+    rows = engine.connection.sql(f"SELECT {selected} FROM data ORDER BY rowid").to_arrow_table()
+    kept = links["kept"]
+    columns = {name: links[name].filter(kept) for name in links.column_names if name != "kept"}
+    columns |= {name: rows[f"c{j}"].filter(kept) for j, name in enumerate(plain)}
+    person, _ = _encoded(rows[f"c{len(plain)}"].filter(kept))
+    return _crowd(columns, person)
