@@ -98,7 +98,9 @@ def cover(
     number of values.
     """
     chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    texts = chunk.cast(pa.string()) if not pa.types.is_dictionary(chunk.type) else chunk
+    # A dictionary that was read from a file does not hold the missing value, which is one of its own here.
+    coded = pa.types.is_dictionary(chunk.type) and not chunk.null_count
+    texts = chunk if coded else chunk.cast(pa.string())
     encoded = texts.dictionary_encode(null_encoding="encode") if not pa.types.is_dictionary(texts.type) else texts
     labels = tuple(encoded.dictionary.to_pylist())
     reader = _Reader(domain, hierarchy, book)
