@@ -76,7 +76,11 @@ def read_catalog(path: Path, sensitive: int) -> list[Entry]:
         quoted_strings_can_be_null=False,
     )
     parse = pa.csv.ParseOptions(newlines_in_values=True)
-    table = pa.csv.read_csv(path, parse_options=parse, convert_options=options)
+    return entries_of(pa.csv.read_csv(path, parse_options=parse, convert_options=options), sensitive)
+
+
+def entries_of(table: pa.Table, sensitive: int) -> list[Entry]:
+    """The rows of a catalog; ValueError where it is none."""
     if table.column_names != list(COLUMNS):
         raise ValueError("other columns")
     entries = []

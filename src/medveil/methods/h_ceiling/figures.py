@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.methods.h_ceiling.copying import Seen
 from medveil.methods.h_ceiling.holdings import Counts, Holdings
 from medveil.methods.h_ceiling.plan import Plan, cost, look_up, mean_error
-from medveil.methods.h_ceiling.twins import plausible
 
 Numbers = NDArray[np.float64]
 
@@ -42,9 +42,14 @@ def figures(holdings: Holdings, plan: Plan, sizes: Sequence[float]) -> dict[str,
         "lm_truthful": _loss(truthful, loss, spent.lost, int(total)),
         "discernibility": _discernibility(records + forged, 0, total),
         "discernibility_truthful": _discernibility(truthful, spent.lost, total),
-        "counterfeits_of_unseen_combinations": int(plan.counts[~plausible(holdings, plan.classes, plan.tuples)].sum()),
+        "counterfeits_of_unseen_combinations": int(plan.counts[_odd(holdings, plan)].sum()),
         "share_certainly_real": _certainly_real(holdings, plan) / total,
     }
+
+
+def _odd(holdings: Holdings, plan: Plan) -> NDArray[np.bool_]:
+    """Which counterfeits have a tuple that is nowhere seen with one of the published values of their class."""
+    return Seen(holdings, np.zeros(0, dtype=np.int64)).odd(plan.classes, plan.tuples)
 
 
 def _suppressed(holdings: Holdings, plan: Plan) -> Counts:

@@ -86,6 +86,7 @@ def fill_with_help(
         np.concatenate([np.array(block.members, dtype=np.int64) for block in blocks]),
         np.repeat(np.arange(len(blocks)), [len(block.members) for block in blocks]),
         np.array([block.offer.partner for block in blocks], dtype=np.int64),
+        np.arange(len(blocks)),
     )
     of_block = [np.full(int(block.offer.counts.sum()), i, dtype=np.int64) for i, block in enumerate(blocks)]
     tuples = [np.repeat(block.offer.tuples, block.offer.counts) for block in blocks]

@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from medveil.methods.h_ceiling.copying import fill_to_twins
 from medveil.methods.h_ceiling.drawing import draw_and_group
 from medveil.methods.h_ceiling.helping import fill_with_help
 from medveil.methods.h_ceiling.holdings import Counts, Holdings
 from medveil.methods.h_ceiling.plan import NOTHING, Plan
-from medveil.methods.h_ceiling.twins import fill_to_twins, make_blocks
+from medveil.methods.h_ceiling.twins import make_blocks
 from medveil.methods.h_ceiling.verdicts import Asked, failing, keeps
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.model import PrivacyModel, Reference, Requirement

@@ -22,13 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from medveil.methods.h_ceiling.holdings import Codes, Counts, Holdings
-from medveil.methods.h_ceiling.plan import NOTHING, Plan, Rows, merged
-
-MOST_PLAUSIBLE = 1 << 26
-"""The largest table of (published value, tuple) that is made to see what occurs together."""
+from medveil.methods.h_ceiling.plan import Plan, Rows, merged
 
 MOST_STRATA = 64
 """The most published values of a quasi-identifier that classes of a block may be asked to share."""
@@ -39,11 +35,15 @@ BEARABLE = 1.25
 
 @dataclass(frozen=True)
 class Blocks:
-    """Classes to be listed together: `thin[i]` is filled up to the size of `twin[block[i]]`."""
+    """Classes to be listed together: `thin[i]` is filled up to the size of `twin[block[i]]`.
+
+    Blocks of the same `kind` may exchange thin classes.
+    """
 
     thin: Counts
     block: Counts
     twin: Counts
+    kind: Counts
 
     def counterfeits(self, holdings: Holdings) -> int:
         """How many it takes to fill them."""
@@ -136,7 +136,7 @@ def _blocks(
         if chosen is None:
             return None
         twin[here] = candidates[chosen]
-    return Blocks(thin, block, twin)
+    return Blocks(thin, block, twin, of_block)
 
 
 def _shuffled(random: np.random.Generator, *columns: Counts) -> list[Counts]:
@@ -160,58 +160,6 @@ def _telling(holdings: Holdings) -> list[int]:
             present = both > 0
             found.append((-float((both[present] * np.log(both[present] / expected[present])).sum()), attribute))
     return [attribute for _, attribute in sorted(found)]
-
-
-def fill_to_twins(
-    holdings: Holdings,
-    thin: Counts,
-    needed: Counts,
-    enough: Counts,
-    most: int,
-    allowed: int,
-    random: np.random.Generator,
-) -> Plan | None:
-    """Fill each thin class up to the size of a twin with copies of the twin's records; None where that cannot be."""
-    if not len(thin):
-        return NOTHING
-    blocks = make_blocks(holdings, thin, needed, enough, most, allowed, random)
-    if blocks is None:
-        return None
-    return list_blocks(holdings, blocks, *copy_tuples(holdings, blocks, random))
-
-
-def copy_tuples(holdings: Holdings, blocks: Blocks, random: np.random.Generator) -> tuple[Counts, Codes]:
-    """The tuples of random records of each block's twin, as many as its classes need, beside the block's number."""
-    twins, records = blocks.twin, holdings.records
-    thin_size = np.zeros(len(twins), dtype=np.int64)
-    thin_size[blocks.block] = records[blocks.thin]
-    sizes = records[twins]
-    contents = holdings.contents(twins)
-    # Every record of every twin, one by one, in the order of the blocks.
-    place = np.searchsorted(contents.classes, twins)
-    pair_starts = np.concatenate(([0], np.cumsum(contents.counts)))[contents.offsets]
-    pair_of_record = np.repeat(np.arange(len(contents.counts)), contents.counts)
-    block = np.repeat(np.arange(len(twins)), sizes)
-    nth = np.arange(len(block)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    pair = pair_of_record[pair_starts[place[block]] + nth]
-    order = np.lexsort((random.random(len(block)), block))
-    # The order keeps blocks together, so that positions within each are as before.
-    taken = nth < (sizes - thin_size)[block]
-    return block[taken], contents.tuples[pair[order]][taken]
-
-
-def plausible(holdings: Holdings, classes: Counts, tuples: Codes) -> NDArray[np.bool_]:
-    """Whether each tuple occurs with every published value of the class beside it, one value at a time."""
-    seen = np.ones(len(classes), dtype=np.bool_)
-    width = len(holdings.tuples)
-    for groups in holdings.groups:
-        number = int(groups.max(initial=0)) + 1
-        if number * width > MOST_PLAUSIBLE:
-            continue
-        together = np.zeros(number * width, dtype=np.bool_)
-        together[groups[holdings.class_of_cell].astype(np.int64) * width + holdings.tuples.of_cell] = True
-        seen &= together[groups[classes].astype(np.int64) * width + tuples]
-    return seen
 
 
 def list_blocks(holdings: Holdings, blocks: Blocks, block: Counts, tuples: Codes) -> Plan:
