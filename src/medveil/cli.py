@@ -57,6 +57,7 @@ def anonymize(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
     out: Annotated[Path, typer.Option(help="The release directory to make; it must not be there yet.")],
     data: Annotated[Path | None, typer.Option(help="Records to use instead of those the policy names.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="Also write the search tree to this file; stays with you.")] = None,
     as_json: AsJson = False,
     threads: Threads = None,
     memory: Memory = None,
@@ -65,8 +66,12 @@ def anonymize(
     from medveil import terminal, workflow  # noqa: PLC0415
     from medveil.engine import Limits  # noqa: PLC0415
 
+    if trace is not None:
+        workflow.check_trace(policy, trace)
     with terminal.progress() as progress:
         release = workflow.anonymize(data, policy, out=out, limits=Limits(threads, memory), progress=progress)
+    if trace is not None:
+        workflow.write_trace(release, trace)
     _print(release.manifest, as_json, lambda: terminal.show_release(release))
 
 
@@ -139,6 +144,48 @@ def inspect(
     if policy_out is not None:
         write_policy(found, data, policy_out)
         typer.echo(f"A starter policy is in {policy_out}: read it, correct it, then run medveil anonymize.", err=True)
+
+
+@app.command()
+def leakage(
+    given: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a policy.")],
+    column: Annotated[list[str] | None, typer.Option(help="Measure only this column; may be repeated.")] = None,
+    up_to: Annotated[int, typer.Option(min=1, help="Also sets of up to so many columns.")] = 1,
+    top: Annotated[int, typer.Option(min=1, help="How many sets to find.")] = 10,
+    every: Annotated[bool, typer.Option("--all", help="Count and list all sets.")] = False,
+    unique: Annotated[
+        float | None, typer.Option(help="Find the smallest set that makes more than this share of people unique.")
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help="The column that says who a record belongs to.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="A column of weights: how likely each person is the one looked for.")
+    ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    as_json: AsJson = False,
+    threads: Threads = None,
+    memory: Memory = None,
+) -> None:
+    """Tell how much each column, or set of columns, gives away of who somebody is."""
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.engine import Limits  # noqa: PLC0415
+    from medveil.inspection import leakage as measure  # noqa: PLC0415
+
+    found = measure(
+        given,
+        columns=column,
+        up_to=up_to,
+        top=None if every else top,
+        unique=unique,
+        subject=subject,
+        prior=prior,
+        limits=Limits(threads, memory),
+        delimiter=delimiter,
+        encoding=encoding,
+        missing=missing or [],
+    )
+    _print(found.to_list(), as_json, lambda: terminal.show_leakage(found))
 
 
 @app.command()

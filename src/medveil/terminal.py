@@ -17,9 +17,14 @@ from rich.text import Text
 from medveil.inspection import Inspection
 from medveil.release.audit import AuditReport
 from medveil.release.ledger import Account
+from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
 from medveil.reproduce.reproduction import Reproduction, Section
 from medveil.risk.dp_audit import PrivacyAudit
+from medveil.risk.leakage import Leakage, Loss
+
+BAR = 24
+"""How long the bar of an attribute that leaks everything is."""
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -68,12 +73,72 @@ def show_release(release: Release) -> None:
         console.print(_claims(manifest.claims))
     else:
         console.print("[yellow]It claims nothing.[/yellow]")
-    levels = Table("column", "role", "level", box=None, header_style="bold", pad_edge=False)
+    searched = _internal(release, "search")
+    if searched is not None:
+        console.print(_searched(searched))
+    leaks = {entry["attribute"]: entry for entry in (_internal(release, "leakage") or {}).get("attributes", ())}
+    levels = Table(
+        "column", "role", "level", "leaked before", "leaks now", box=None, header_style="bold", pad_edge=False
+    )
     for attribute in manifest.attributes:
-        level = attribute["level"]
-        levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level))
+        level, leak = attribute["level"], leaks.get(attribute["name"], {})
+        shares = [_share(leak.get(when)) for when in ("before", "after")]
+        levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level), *shares)
     console.print(levels)
     console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
+
+
+def _internal(release: Release, name: str) -> dict[str, Any] | None:
+    """One of the steward's own files, None where it is not there."""
+    path = Path(release.folder) / INTERNAL / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _share(leak: Mapping[str, Any] | None) -> str:
+    return "" if leak is None else f"{leak['normalized']:.3f}"
+
+
+def _searched(found: Mapping[str, Any]) -> str:
+    """What a search for the table with most rows did."""
+    effort = [f"{found[key]:,} {key.replace('_', ' ')}" for key in found if key.startswith("tables_")]
+    return (
+        f"{', '.join(effort)}, {found['seconds']:.2f} s; {found['rows']:,} of {found['rows_before']:,} distinct rows "
+        f"retained; {found['violating_rows_before']:,} violating rows before, {found['violating_rows']:,} now"
+        + ("." if found["optimal"] else "; more rows may be possible.")
+    )
+
+
+def show_leakage(found: Leakage) -> None:
+    console.print(f"{found.people:,} {found.counted}; an attacker who knows nothing lacks {found.initial:.2f} bits.")
+    console.print(_losses("column", found.singles))
+    if found.sets:
+        console.print(_losses("sets that leak most", found.sets))
+        console.print(f"{found.examined:,} of {found.possible:,} sets were counted.")
+    if found.share is None:
+        return
+    if found.smallest is None:
+        console.print(f"No set of these columns makes more than {found.share:.1%} of the {found.counted} unique.")
+    else:
+        console.print(
+            Text(
+                f"The smallest set that makes more than {found.share:.1%} of the {found.counted} unique: "
+                f"{', '.join(found.smallest.attributes)} ({found.smallest.unique:.1%})."
+            )
+        )
+
+
+def _losses(title: str, losses: Sequence[Loss]) -> Table:
+    table = Table(title, "values", "bits", "share", "", "unique", box=None, header_style="bold", pad_edge=False)
+    for loss in losses:
+        table.add_row(
+            Text(", ".join(loss.attributes)),
+            f"{loss.values:,}",
+            f"{loss.loss:.3f}",
+            f"{loss.normalized:.3f}",
+            "█" * round(BAR * loss.normalized),
+            f"{loss.unique:.1%}",
+        )
+    return table
 
 
 def show_account(account: Account) -> None:

@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from medveil.engine import Limits
-from medveil.errors import PolicyError, VerificationError
+from medveil.errors import OutputError, PolicyError, VerificationError
 from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
@@ -109,6 +109,28 @@ def audit_release(directory: Path, source: Any = None, **options: Any) -> AuditR
         options = {key: value for key, value in data.items() if key != "path"} if isinstance(data, dict) else {}
         base = Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
     return audit(directory, open_source(source, **options), base=base)
+
+
+TREE = "search-tree"
+
+
+def check_trace(policy: Policy | Mapping[str, Any] | str | Path, trace: Path) -> None:
+    """Refuse a search tree that the policy's method does not draw, or that would be written over a file."""
+    method = load_policy(policy)[0].method
+    if not getattr(method, "draws_tree", False):
+        raise PolicyError(f"The method '{method.name}' draws no search tree.", "Take iab, exhaustive or greedy.")
+    if trace.exists():
+        raise OutputError(f"'{trace}' is there already.", "Name a new file, or remove that one first.")
+    if not trace.resolve().parent.is_dir():
+        raise OutputError(f"There is no folder for '{trace}'.", "Make it first, or name another file.")
+
+
+def write_trace(release: Release, trace: Path) -> None:
+    """The search tree of a release once more, in a file of its own. It tells of the original: the steward's only."""
+    try:
+        shutil.copyfile(Path(release.folder) / INTERNAL / f"{TREE}.json", trace)
+    except OSError:
+        raise OutputError(f"'{trace}' cannot be written.", "The release itself is complete.") from None
 
 
 @contextmanager

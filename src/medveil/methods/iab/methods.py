@@ -77,6 +77,7 @@ class _TreeSearch(_RowSearch):
         ),
     ] = "levels"
 
+    draws_tree: ClassVar[bool] = True
     order: ClassVar[searching.Order]
     proves_optimum: ClassVar[bool] = True
 
