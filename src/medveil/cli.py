@@ -96,6 +96,21 @@ def audit(
 
 
 @app.command()
+def truthful(
+    directory: Annotated[Path, typer.Argument(help="A release directory with a catalog of counterfeits.")],
+    out: Annotated[Path, typer.Option(help="The file to write, .csv or .parquet; it must not be there yet.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write the table of which every record is real, from a release and its catalog alone."""
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.release.truthful import derive  # noqa: PLC0415
+
+    found = derive(directory, out)
+    result = {"records": found.table.num_rows, "dropped": found.dropped, "lost": found.lost}
+    _print(result, as_json, lambda: terminal.show_truthful(result, out))
+
+
+@app.command()
 def budget(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
     as_json: AsJson = False,

@@ -206,6 +206,13 @@ def show_inspection(found: Inspection) -> None:
         console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
 
 
+def show_truthful(found: Mapping[str, int], out: Path) -> None:
+    console.print(
+        f"[bold]{found['records']:,} records written to {out}[/bold]: {found['dropped']:,} were dropped as counterfeit, "
+        f"{found['lost']:,} are left with their sensitive values alone."
+    )
+
+
 def show_audit(report: AuditReport) -> None:
     for problem in report.problems:
         console.print(f"[red]{problem}[/red]")

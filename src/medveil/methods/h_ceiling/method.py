@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, NoReturn
 import numpy as np
 from pydantic import Field
 
-from medveil.errors import UnreachableError
+from medveil.errors import PolicyError, UnreachableError
 from medveil.methods.h_ceiling.boxes import Recoding, Scale, cut_boxes
 from medveil.methods.h_ceiling.clusters import grow_clusters
 from medveil.methods.h_ceiling.figures import figures
@@ -25,6 +25,9 @@ from medveil.release.draft import Basis, Draft, Promise
 
 CEILINGS = tuple(step / 20 for step in range(1, 21))
 """The ceilings that local recoding tries where none is given."""
+
+MOST_NODES = 10**6
+"""The most combinations of levels that are looked at."""
 
 MOST_LEAVES = 4000
 """The most values of a column that clustering takes: it looks at pairs of them."""
@@ -118,7 +121,13 @@ class HCeiling(Method):
     def _search(
         self, problem: Problem, planner: Planner, allowed: int, run: Run
     ) -> tuple[Filled, float, dict[str, Any]]:
-        search = NodeSearch(problem.cells, sensitive_tuples(problem.cells), space_of(problem), planner)
+        space = space_of(problem)
+        if space.size > MOST_NODES:
+            raise PolicyError(
+                f"There are {space.size:,} combinations of levels, more than h-ceiling looks at.",
+                "Hold some columns between 'min_level' and 'max_level', or take 'recoding: mondrian'.",
+            )
+        search = NodeSearch(problem.cells, sensitive_tuples(problem.cells), space, planner)
         h = 1.0 if self.h is None else self.h
         found = search.best(h, allowed, run.random, lambda share: run.step("Searching", share))
         if found is None:
