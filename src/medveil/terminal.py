@@ -207,9 +207,9 @@ def show_inspection(found: Inspection) -> None:
 
 
 def show_truthful(found: Mapping[str, int], out: Path) -> None:
+    console.print(f"[bold]{found['records']:,} records written to {out}[/bold]")
     console.print(
-        f"[bold]{found['records']:,} records written to {out}[/bold]: {found['dropped']:,} were dropped as counterfeit, "
-        f"{found['lost']:,} are left with their sensitive values alone."
+        f"{found['dropped']:,} were dropped as counterfeit; {found['lost']:,} are left with sensitive values alone."
     )
 
 
