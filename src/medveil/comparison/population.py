@@ -1,0 +1,37 @@
+"""How many people of a population fit each published class."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.comparison.comparison import Comparison
+from medveil.comparison.grouping import Codes
+from medveil.comparison.matching import match
+
+
+def population_of_classes(comparison: Comparison) -> Codes | None:
+    """The people of the population whose quasi-identifiers each class covers; None without a population.
+
+    One whom several classes cover is counted in each: an attacker cannot rule any of them out.
+    """
+    cells = comparison.problem.cells
+    if cells.population is None:
+        return None
+    members = np.flatnonzero(cells.population > 0)
+    codes, people = cells.codes[:, members], cells.population[members]
+    offsets, classes = match(codes, comparison.classes.labels, list(comparison.coverage.values()))
+    counts = np.repeat(people, np.diff(offsets))
+    return np.bincount(classes, counts, minlength=len(comparison.classes)).astype(np.int64)
+
+
+def strangers(comparison: Comparison) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
+    """People of the population who are not in the data: their codes, and how many have them; None without one."""
+    cells = comparison.problem.cells
+    if cells.population is None:
+        return None
+    every = np.concatenate([cells.codes, cells.codes], axis=1)
+    number = np.concatenate([cells.population, -cells.counts])
+    distinct, place = np.unique(every, axis=1, return_inverse=True)
+    left = np.bincount(place.reshape(-1), number, minlength=distinct.shape[1]).astype(np.int64)
+    return distinct[:, left > 0].astype(np.int32), left[left > 0]

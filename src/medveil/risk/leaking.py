@@ -1,0 +1,38 @@
+"""Leakage of the quasi-identifiers, before and after."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pyarrow.parquet
+
+from medveil.risk.leakage_release import before_and_after
+from medveil.risk.risk import Comparison, Finding, Risk, Skipped
+
+
+class LeakageOfRelease(Risk):
+    """The share of all there is to learn about who somebody is that the published quasi-identifiers tell together.
+
+    Delta S / S_0 of all quasi-identifiers, see `medveil leakage`; beside it the same of the original, and of each
+    attribute. Arca and Hewett 2021, Analytics on anonymity for privacy retention in smart health data.
+    """
+
+    name: ClassVar[str] = "leakage"
+    title: ClassVar[str] = "Leakage of quasi-identifiers"
+
+    def assess(self, comparison: Comparison) -> Finding | Skipped:
+        quasi = comparison.problem.schema.quasi
+        if not quasi or not set(quasi) <= set(comparison.published.column_names):
+            return Skipped("not all quasi-identifiers are published")
+        if not len(comparison.classes):
+            return Skipped("nothing was published")
+        links = None if comparison.links is None else pyarrow.parquet.read_table(comparison.links)
+        found = before_and_after(comparison.problem, comparison.published, links)
+        together = found["all_quasi_identifiers"]
+        parts = {}
+        if comparison.original:
+            parts["before"] = float(together["before"]["normalized"])
+        for told in found["attributes"]:
+            if told["attribute"] in quasi and told["after"] is not None:
+                parts[told["attribute"]] = float(told["after"]["normalized"])
+        return Finding(float(together["after"]["normalized"]), parts=parts, counted=found["counted_after"])

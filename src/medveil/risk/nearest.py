@@ -1,0 +1,49 @@
+"""Which published classes an attacker takes where numbers are published that stand for nobody's value."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.comparison.comparison import Comparison
+from medveil.comparison.coverage import Coverage
+from medveil.comparison.grouping import Codes
+
+BLOCK = 1 << 23
+"""The most pairs of targets and classes that are compared at a time."""
+
+
+def nearest_classes(comparison: Comparison, codes: NDArray[np.int32]) -> tuple[Codes, Codes]:
+    """For each tuple the classes that cover it in every column of ranges, sets and values, and of those the ones whose
+    other numbers are nearest on the whole, each column counted by its range; of all classes where none covers it.
+    """
+    labels = comparison.classes.labels
+    coverage = list(comparison.coverage.values())
+    step = max(BLOCK // max(labels.shape[1], 1), 1)
+    found, sizes = [], []
+    for start in range(0, codes.shape[1], step):
+        block = codes[:, start : start + step]
+        fits = np.ones((block.shape[1], labels.shape[1]), dtype=np.bool_)
+        apart = np.zeros(fits.shape)
+        for j, column in enumerate(coverage):
+            if column.foreign.any() and column.line is not None:
+                apart += _apart(column, block[j])[:, labels[j]]
+            else:
+                fits &= column.leaves.T[block[j]][:, labels[j]]
+        fits[~fits.any(axis=1)] = True
+        apart[~fits] = np.inf
+        best = fits & (apart <= apart.min(axis=1, keepdims=True) + 1e-12)
+        sizes.append(best.sum(axis=1))
+        found.append(np.nonzero(best)[1])
+    return np.concatenate([[0], np.cumsum(np.concatenate(sizes))]), np.concatenate(found)
+
+
+def _apart(column: Coverage, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """How far the middle of each label is from each value, as a share of the column's range; 0 where one is missing."""
+    assert column.line is not None
+    numbers = column.domain.numbers
+    width = float(np.nanmax(numbers) - np.nanmin(numbers)) or 1.0
+    middle = (column.line.starts + column.line.ends) / 2
+    middles = np.bincount(column.line.label, column.line.weights * middle, minlength=len(column.labels))
+    middles[np.diff(column.line.offsets) == 0] = np.nan
+    return np.nan_to_num(np.abs(middles[None, :] - numbers[codes][:, None]) / width, nan=0.0)

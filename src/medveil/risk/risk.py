@@ -1,0 +1,84 @@
+"""What a risk is: from a release, and the original where needed, to a figure or to the reason why there is none."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from medveil.comparison.comparison import Comparison, Skipped
+from medveil.errors import MedveilError
+from medveil.risk.dp_audit import binomial_bounds
+
+__all__ = ["Comparison", "Finding", "Risk", "Skipped", "assess_risks", "counted_rate"]
+
+CONFIDENCE = 0.95
+EXACT = "95 %, Clopper-Pearson"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A risk between 0 and 1.
+
+    guesser: what somebody reaches who does not look at the release; None where there is no such figure.
+    low, high: the ends of the confidence interval where the figure is estimated, made as `interval` says.
+    trials: on how many people an attack was tried.
+    parts: further figures by name. counted: whether people or records are counted.
+    note: what the figure rests on, in a sentence.
+    """
+
+    value: float
+    guesser: float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: str = ""
+    trials: int | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    counted: str = "records"
+    note: str = ""
+
+
+class Risk(ABC):
+    """A risk of a release; found by being there.
+
+    cheap: it may be computed for every release; attacks only where somebody asks.
+    needs_original: there is no figure without the original.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    cheap: ClassVar[bool] = True
+    needs_original: ClassVar[bool] = False
+
+    @abstractmethod
+    def assess(self, comparison: Comparison) -> Finding | Skipped:
+        """The figure, or why there is none."""
+
+
+def counted_rate(hits: int, trials: int) -> tuple[float, float, float]:
+    """A success rate and its exact interval.
+
+    >>> [round(figure, 4) for figure in counted_rate(0, 10)]
+    [0.0, 0.0, 0.3085]
+    """
+    low, high = binomial_bounds(hits, trials, (1 - CONFIDENCE) / 2)
+    return hits / trials, low, high
+
+
+def assess_risks(
+    comparison: Comparison, found: Mapping[str, type[Risk]], *, cheap_only: bool
+) -> dict[str, Finding | Skipped]:
+    """Every risk of a release; attacks are left out where only cheap ones are wanted."""
+    results: dict[str, Finding | Skipped] = {}
+    for name, risk in found.items():
+        if cheap_only and not risk.cheap:
+            continue
+        if risk.needs_original and not comparison.original:
+            results[name] = Skipped("the original is not given")
+            continue
+        try:
+            results[name] = risk().assess(comparison)
+        except MedveilError as error:
+            results[name] = Skipped(str(error))
+    return results

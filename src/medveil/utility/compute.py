@@ -1,0 +1,26 @@
+"""All measures of one release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from medveil.errors import MedveilError
+from medveil.utility.measure import Comparison, Measure, Score, Skipped
+
+
+def compute_measures(
+    comparison: Comparison, found: Mapping[str, type[Measure]], *, cheap_only: bool
+) -> dict[str, Score | Skipped]:
+    """Every measure of a release; expensive ones are left out where only cheap ones are wanted."""
+    results: dict[str, Score | Skipped] = {}
+    for name, measure in found.items():
+        if cheap_only and not measure.cheap:
+            continue
+        if measure.needs_original and not comparison.original:
+            results[name] = Skipped("the original is not given")
+            continue
+        try:
+            results[name] = measure().compute(comparison)
+        except MedveilError as error:
+            results[name] = Skipped(str(error))
+    return results
