@@ -11,7 +11,7 @@ from pydantic import Field
 
 from medveil.errors import UnreachableError
 from medveil.lattice.evaluate import Evaluator
-from medveil.lattice.loss import Counted, LossMetric, Nodes, Numbers
+from medveil.lattice.loss import Counted, Loss, LossMetric, Nodes, Numbers
 from medveil.lattice.search import search
 from medveil.lattice.space import Levels
 from medveil.methods.method import Method, Run
@@ -24,14 +24,26 @@ BLOCK = 1 << 22
 """The most pairs of an outlier and a class that are compared at a time."""
 
 
-class _GeneralizationAlone(LossMetric):
+class _GeneralizationAlone(Loss):
     """LM as the method's authors use it: what generalization loses. That a record was moved costs nothing."""
+
+    name = "lm"
+    counts_classes = False
+
+    def __init__(self, whole: LossMetric) -> None:
+        self._whole = whole
+
+    def bound(self, nodes: Nodes) -> Numbers:
+        return self._whole.bound(nodes)
 
     def bound_hiding(self, nodes: Nodes, suppressed: NDArray[np.int64]) -> Numbers:  # noqa: ARG002 - nothing is hidden
         return self.bound(nodes)
 
-    def excess(self, node: Counted) -> float:  # noqa: ARG002
-        return 0.0
+    def bound_between(self, low: Levels, high: Levels, suppressed: int) -> float:  # noqa: ARG002
+        return self._whole.bound_between(low, high, 0)
+
+    def value(self, node: Counted) -> float:
+        return float(self.bound(np.array(node.levels, dtype=np.int8)[:, None])[0])
 
 
 class Relocation(Method):
@@ -61,7 +73,7 @@ class Relocation(Method):
         found = search(
             evaluator,
             space,
-            _GeneralizationAlone(space, evaluator.columns, weights),
+            _GeneralizationAlone(LossMetric(space, evaluator.columns, weights)),
             self.relocation,
             time_limit=self.time_limit,
             progress=lambda share: run.step("Searching", share),
