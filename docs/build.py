@@ -16,9 +16,11 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from medveil.cli import app
+from medveil.comparison.settings import Evaluation
 from medveil.hierarchy import builders
 from medveil.policy import AttributePolicy, DataPolicy, OutputPolicy, Policy, methods
 from medveil.privacy import models
+from medveil.risk import risks
 from medveil.utility import measures
 
 PAGE = Path(__file__).parent / "reference.md"
@@ -70,6 +72,8 @@ def page() -> str:
         *section("Hierarchies", "type", builders(), frozenset({"type"})),
         "## Measures",
         *(f"### `{name}`\n\n{prose(measure)}" for name, measure in measures().items()),
+        "## Risks",
+        *(f"### `{name}`\n\n{prose(risk)}" for name, risk in risks().items()),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -77,6 +81,7 @@ def page() -> str:
 def policy_parts() -> Iterator[Any]:
     yield from (Policy, "Under `data`, where a path alone does not say enough:", DataPolicy)
     yield from ("Under `attributes`, for each column:", AttributePolicy, "Under `output`:", OutputPolicy)
+    yield from ("Under `evaluation`:", Evaluation)
 
 
 def commands() -> Iterator[str]:

@@ -13,6 +13,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from medveil import methods as methods_package
+from medveil.comparison.settings import Evaluation
 from medveil.errors import PolicyError, did_you_mean
 from medveil.hierarchy import builders
 from medveil.hierarchy.flat import Codes, Range
@@ -167,6 +168,7 @@ class Policy(_Part):
         Annotated[Method, OneOf("name", methods)], Field(description="How the release is made.", validate_default=True)
     ] = "optimal"  # type: ignore[assignment]
     output: Annotated[OutputPolicy, Field(description="How the release is written.")] = OutputPolicy()
+    evaluation: Annotated[Evaluation, Field(description="What is measured beside what always is.")] = Evaluation()
     seed: Annotated[
         int | None, Field(ge=0, description="Makes the run repeatable, and the release not for publication.")
     ] = None
@@ -249,6 +251,8 @@ def _known_keys(place: tuple[Any, ...]) -> list[str]:
             return list(AttributePolicy.model_fields)
         case ("output",):
             return list(OutputPolicy.model_fields)
+        case ("evaluation",):
+            return list(Evaluation.model_fields)
         case ("data", *_):
             return list(DataPolicy.model_fields)
     return []

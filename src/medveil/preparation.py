@@ -32,17 +32,28 @@ from medveil.table.source import Source, open_source
 
 @contextmanager
 def prepare(
-    policy: Policy, source: Source, folder: Path, limits: Limits | None = None, run: Run | None = None
+    policy: Policy,
+    source: Source,
+    folder: Path,
+    limits: Limits | None = None,
+    run: Run | None = None,
+    *,
+    population: str | None = None,
 ) -> Iterator[Problem]:
-    """The problem, with the engine that holds its rows open."""
+    """The problem, with the engine that holds its rows open.
+
+    `population`: a file to compare with where no model names one; for measures alone, since methods need none.
+    """
     run = run or Run()
     schema = _schema(policy, source)
     models = _resolve(policy.privacy, schema)
     needed = schema.names(Role.SUBJECT, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
     declared = any(model.declared_domains for model in models)
     with Engine(source, needed, limits, may_be_empty=declared) as engine:
-        count = _count_declared if declared else _count_found
-        counted = count(policy, schema, models, engine, folder, run)
+        if declared:
+            counted = _count_declared(policy, schema, models, engine, folder, run)
+        else:
+            counted = _count_found(policy, schema, models, engine, folder, run, population)
         cells, hierarchies = counted.cells, counted.hierarchies
         yield Problem(
             schema=schema,
@@ -77,7 +88,13 @@ class _Counted:
 
 
 def _count_found(
-    policy: Policy, schema: Schema, models: Sequence[PrivacyModel], engine: Engine, folder: Path, run: Run
+    policy: Policy,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    engine: Engine,
+    folder: Path,
+    run: Run,
+    named: str | None,
 ) -> _Counted:
     """Cells over the values that the data hold."""
     _refuse_free_text(policy, engine)
@@ -85,7 +102,7 @@ def _count_found(
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
     kinds = {name: _kind(policy.attributes[name]) for name in columns}
-    joined, people = with_population(raw, schema, _population(models, folder, engine.missing))
+    joined, people = with_population(raw, schema, _population(models, folder, engine.missing, named))
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
     if schema.subject is not None:
         offsets, codes, count = engine.subjects(raw, columns, schema.subject)
@@ -129,11 +146,15 @@ def _count_declared(
     return _Counted(found.raw, found.cells, found.hierarchies, told)
 
 
-def _population(models: Sequence[PrivacyModel], folder: Path, missing: Collection[str]) -> Source | None:
+def _population(
+    models: Sequence[PrivacyModel], folder: Path, missing: Collection[str], named: str | None
+) -> Source | None:
     """The population that a model compares with, read like the data; there can be only one."""
     files = sorted({str(path) for model in models if (path := getattr(model, "population", None))})
     if len(files) > 1:
         raise PolicyError("Several population files are named.", "Name the same one in every model.")
+    if not files and named is not None:
+        files = [named]
     return open_source(folder / files[0], missing=missing) if files else None
 
 

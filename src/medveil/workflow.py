@@ -8,7 +8,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,15 @@ from medveil.release.ledger import Account, Budget, Charge, Ledger
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.reading import read_release
 from medveil.release.release import Release
+from medveil.risk import risks
 from medveil.risk.dp_audit import PrivacyAudit, run_audit
 from medveil.risk.dp_audit_trials import trials_of
-from medveil.risk.leakage_release import before_and_after
+from medveil.risk.leaking import leakage_of_comparison
+from medveil.risk.risk import assess_risks
 from medveil.table.schema import Role
 from medveil.table.source import Source, open_source
 from medveil.utility import measures
+from medveil.utility.compute import compute_measures
 from medveil.utility.measure import Comparison
 
 Progress = Callable[[str, float | None], None]
@@ -135,13 +138,19 @@ def write_trace(release: Release, trace: Path) -> None:
 
 @contextmanager
 def opened(
-    policy: Policy, folder: Path, data: Any = None, limits: Limits | None = None, run: Run | None = None
+    policy: Policy,
+    folder: Path,
+    data: Any = None,
+    limits: Limits | None = None,
+    run: Run | None = None,
+    *,
+    population: str | None = None,
 ) -> Iterator[tuple[Problem, Source]]:
     """The problem that a policy poses, with the engine that holds its rows open."""
     run = run or Run()
     source = open_data(policy, folder, data)
     run.step("Reading the data")
-    with prepare(policy, source, folder, limits, run) as problem:
+    with prepare(policy, source, folder, limits, run, population=population) as problem:
         yield problem, source
 
 
@@ -239,15 +248,19 @@ def _make(
         run.step("Proving the claims again")
         manifest = _prove(target, source, manifest, folder)
         run.step("Measuring")
-        published = read_release(target, manifest)
-        comparison = Comparison(problem, published, draft.method, draft.companions)
-        scores = {name: measure().compute(comparison) for name, measure in measures().items()}
+        comparison = Comparison(
+            problem,
+            read_release(target, manifest),
+            draft.method,
+            draft.companions,
+            forms={attribute.name: attribute.form for attribute in draft.attributes if attribute.form},
+            links=internal / LINKS if draft.links is not None else None,
+            settings=policy.evaluation,
+            folder=target,
+        )
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
-            "measures": {name: asdict(score) for name, score in scores.items()},
-            "leakage": before_and_after(
-                problem, published, pa.parquet.read_table(internal / LINKS) if draft.links is not None else None
-            ),
+            **_measured(comparison, policy, folder, data, run),
             "run": {
                 "seconds": round(time.perf_counter() - started, 3),
                 "seed": policy.seed,
@@ -257,6 +270,22 @@ def _make(
         }
         _write_internal(content, target / INTERNAL)
     return manifest
+
+
+def _measured(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:
+    """Everything cheap that can be measured of a release against its original, for the steward's files."""
+    with ExitStack() as stack:
+        population = policy.evaluation.population
+        if population is not None:
+            problem, _ = stack.enter_context(opened(policy, folder, data, run=run, population=population))
+            comparison = replace(comparison, problem=problem)
+        scores = compute_measures(comparison, measures(), cheap_only=True)
+        findings = assess_risks(comparison, risks(), cheap_only=True)
+        return {
+            "measures": {name: asdict(score) for name, score in scores.items()},
+            "risks": {name: asdict(finding) for name, finding in findings.items()},
+            "leakage": leakage_of_comparison(comparison),
+        }
 
 
 def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Manifest:

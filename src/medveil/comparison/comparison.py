@@ -80,6 +80,7 @@ class Comparison:
     settings: what the policy asks of the measures.
     other: another release of the same people.
     folder: the release directory, where there is one.
+    memory: figures that several measures need, kept from the first to the last.
     """
 
     problem: Problem
@@ -92,6 +93,7 @@ class Comparison:
     settings: Evaluation = field(default_factory=Evaluation)
     other: Comparison | None = None
     folder: Path | None = None
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def random(self, purpose: str) -> np.random.Generator:
         """Random numbers of its own for each purpose, the same in every run: measures must repeat."""

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow.parquet
 
 from medveil.risk.leakage_release import before_and_after
 from medveil.risk.risk import Comparison, Finding, Risk, Skipped
+
+
+def leakage_of_comparison(comparison: Comparison) -> dict[str, Any]:
+    """What leaks before and after, counted once for all who ask."""
+    memory = comparison.memory
+    if "leakage" not in memory:
+        links = None if comparison.links is None else pyarrow.parquet.read_table(comparison.links)
+        memory["leakage"] = before_and_after(comparison.problem, comparison.published, links)
+    found: dict[str, Any] = memory["leakage"]
+    return found
 
 
 class LeakageOfRelease(Risk):
@@ -26,8 +36,7 @@ class LeakageOfRelease(Risk):
             return Skipped("not all quasi-identifiers are published")
         if not len(comparison.classes):
             return Skipped("nothing was published")
-        links = None if comparison.links is None else pyarrow.parquet.read_table(comparison.links)
-        found = before_and_after(comparison.problem, comparison.published, links)
+        found = leakage_of_comparison(comparison)
         together = found["all_quasi_identifiers"]
         parts = {}
         if comparison.original:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from medveil.errors import MedveilError
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 
@@ -20,7 +22,10 @@ def compute_measures(
             results[name] = Skipped("the original is not given")
             continue
         try:
-            results[name] = measure().compute(comparison)
+            with np.errstate(over="ignore", invalid="ignore"):
+                score = measure().compute(comparison)
         except MedveilError as error:
-            results[name] = Skipped(str(error))
+            score = Skipped(str(error))
+        too_large = isinstance(score, Score) and not np.isfinite([score.value, *score.parts.values()]).all()
+        results[name] = Skipped("a column has numbers that are too large to compute with") if too_large else score
     return results

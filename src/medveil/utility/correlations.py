@@ -70,19 +70,25 @@ def association(a: Values, b: Values, weights: Floats) -> float | None:
     """How closely two columns go together; None where one of them does not vary."""
     if a.numbers is not None and b.numbers is not None:
         known = ~np.isnan(a.numbers) & ~np.isnan(b.numbers) & (weights > 0)
-        return _pearson(a.numbers[known], b.numbers[known], weights[known])
+        return _pearson(_scaled(a.numbers[known]), _scaled(b.numbers[known]), weights[known])
     if a.numbers is not None:
         a, b = b, a
     assert a.codes is not None
     if b.numbers is not None:
         known = ~np.isnan(b.numbers) & (a.codes >= 0) & (weights > 0)
-        return _correlation_ratio(a.codes[known], b.numbers[known], weights[known])
+        return _correlation_ratio(a.codes[known], _scaled(b.numbers[known]), weights[known])
     assert b.codes is not None
     known = (a.codes >= 0) & (b.codes >= 0) & (weights > 0)
     shape = (len(a.domain), len(b.domain))
     keys = a.codes[known] * shape[1] + b.codes[known]
     table = np.bincount(keys, weights[known], minlength=shape[0] * shape[1]).astype(np.float64)
     return _cramer(table.reshape(shape))
+
+
+def _scaled(numbers: Floats) -> Floats:
+    """Numbers by the largest of them: squares of very large ones would overflow."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    return numbers / largest if largest > 0 else numbers
 
 
 def _pearson(a: Floats, b: Floats, weights: Floats) -> float | None:
