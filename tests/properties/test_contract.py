@@ -1,6 +1,8 @@
 """What everything that is found must keep: methods, models, hierarchies, measures, checks."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +93,20 @@ def test_every_policy_in_the_documentation_is_valid(path, tmp_path):
             written = tmp_path / "policy.yaml"
             written.write_text(block, encoding="utf-8")
             load_policy(written)
+
+
+def test_finding_everything_compiles_nothing():
+    """A first run pays for the kernels that it uses, not for those of every method there is."""
+    program = """
+import sys
+from numba.core.dispatcher import Dispatcher
+from medveil.policy import methods
+from medveil.privacy import models
+methods(), models()
+kernels = {id(v): v for m in list(sys.modules.values()) if getattr(m, "__name__", "").startswith("medveil")
+           for v in vars(m).values() if isinstance(v, Dispatcher)}
+assert len(kernels) > 10
+print([kernel.py_func.__qualname__ for kernel in kernels.values() if kernel.signatures])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,6 +1,6 @@
 """Compiled loops over cells: keys by look-ups, counting by direct index, ranking by hash.
 
-Every kernel has one signature, is cached on disk and releases the interpreter, so that two threads check two nodes.
+Every kernel is compiled at its first call, cached on disk, and releases the interpreter, so that two threads check two nodes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,7 @@ SMALL_COUNTER = 255
 """A counter of one byte tells class sizes apart up to here."""
 
 
-@njit(
-    "void(int32[:, ::1], int32[::1], int64[::1], uint8[::1], int64, uint8[::1], int32[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def count_direct(
     packs: Codes,
     lookup: Codes,
@@ -40,7 +36,7 @@ def count_direct(
         counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
 
 
-@njit("void(int32[::1], uint8[::1], int64, uint8[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: NDArray[np.uint8]) -> None:
     """Count the records of each key; a counter stops at `enough`."""
     for i in range(len(keys)):
@@ -48,12 +44,7 @@ def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: N
         counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
 
 
-@njit(
-    "UniTuple(int64, 2)"
-    "(int32[:, ::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, uint8[::1], int32[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def count_small(
     packs: Codes,
     lookup: NDArray[np.int64],
@@ -101,7 +92,7 @@ def count_small(
     return small, end
 
 
-@njit("int64(uint8[::1], int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def sum_small(counters: NDArray[np.uint8], enough: int) -> int:
     """The records in classes smaller than `enough`."""
     small = 0
@@ -111,7 +102,7 @@ def sum_small(counters: NDArray[np.uint8], enough: int) -> int:
     return small
 
 
-@njit("void(int32[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def sort_by_class(classes: Codes, begins: NDArray[np.int64], order: NDArray[np.int64]) -> None:
     """The cells class by class, where class c begins at `begins[c]`, which is used up."""
     for i in range(len(classes)):
@@ -119,7 +110,7 @@ def sort_by_class(classes: Codes, begins: NDArray[np.int64], order: NDArray[np.i
         begins[classes[i]] += 1
 
 
-@njit("void(int32[:, ::1], int64[::1], int32[::1], uint8[::1], int64, uint8[::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def hidden_by_code(
     packs: Codes,
     starts: NDArray[np.int64],
@@ -137,14 +128,14 @@ def hidden_by_code(
                 hidden[starts[p] + packs[p, i]] += weights[i]
 
 
-@njit("void(int64[::1], int32[::1], int32[::1], int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def append_digit(keys: Keys, codes: Codes, lookup: Codes, radix: int) -> None:
     """Append one digit, the looked-up code of each cell, to its mixed-radix key."""
     for i in range(len(keys)):
         keys[i] = keys[i] * radix + lookup[codes[i]]
 
 
-@njit("int64(int64[::1], int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def rank_direct(keys: Keys, seen: Codes, ranks: Codes, first: NDArray[np.int64]) -> int:
     """Dense ranks of keys, in the order of first appearance, which goes to `first`; `seen` has a -1 for each key."""
     number = 0
@@ -159,7 +150,7 @@ def rank_direct(keys: Keys, seen: Codes, ranks: Codes, first: NDArray[np.int64])
     return number
 
 
-@njit("int64(int64[::1], int64, int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def rank_hashed(keys: Keys, bits: int, slots: Codes, ranks: Codes, first: NDArray[np.int64]) -> int:
     """The same for keys of any size, by 2^bits slots, each -1 at first and more than there are keys."""
     mask = np.int64((1 << bits) - 1)
@@ -181,25 +172,21 @@ def rank_hashed(keys: Keys, bits: int, slots: Codes, ranks: Codes, first: NDArra
     return number
 
 
-@njit("void(int32[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def add_counts(classes: Codes, counts: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
     """Add each cell's count to its class."""
     for i in range(len(classes)):
         sums[classes[i]] += counts[i]
 
 
-@njit("void(int32[::1], int32[::1], int64[::1], int64[:, ::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def cross_count(first: Codes, second: Codes, counts: NDArray[np.int64], table: NDArray[np.int64]) -> None:
     """Add each cell's count to the cross table of two of its codes."""
     for i in range(len(counts)):
         table[first[i], second[i]] += counts[i]
 
 
-@njit(
-    "void(int64[:, ::1], int32[:, ::1], int32[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def small_in_cross(
     table: NDArray[np.int64],
     first_groups: Codes,

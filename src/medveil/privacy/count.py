@@ -100,7 +100,7 @@ def _run_sums(order: NDArray[np.int64], starts: NDArray[np.int64], counts: NDArr
     return np.diff(running[starts])
 
 
-@njit("Tuple((int64[::1], int64[::1]))(int64[::1], int32[::1], int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _sorted(
     cells: NDArray[np.int64], keys: NDArray[np.int32], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -121,7 +121,7 @@ def _sorted(
     return order, bounds
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1], int32[::1], int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _distinct(
     order: NDArray[np.int64],
     starts: NDArray[np.int64],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -23,22 +24,26 @@ def staged(out: Path) -> Iterator[Path]:
         raise OutputError(f"'{out}' is there already.", "Name a new directory, or remove that one first.")
     folder = out.parent / f".{out.name}{_MARK}{os.getpid()}"
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(out)
-        folder.mkdir(mode=0o700)
-    except OSError:
-        raise OutputError(f"Nothing can be written in '{out.parent}'.", "Is the folder there and writable?") from None
-    try:
+        _prepare(out, folder)
         yield folder
         if out.exists():
             raise OutputError(f"'{out}' was made by another run in the meantime.", "Name another directory.")
         folder.chmod(0o755)
         folder.rename(out)
     except OSError as error:
-        cause = "The disk is full." if error.errno == 28 else "Is the folder still there and writable?"
+        cause = "The disk is full." if error.errno == errno.ENOSPC else "Is the folder still there and writable?"
         raise OutputError(f"'{out}' cannot be written.", cause) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prepare(out: Path, folder: Path) -> None:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(out)
+        folder.mkdir(mode=0o700)
+    except OSError:
+        raise OutputError(f"Nothing can be written in '{out.parent}'.", "Is the folder there and writable?") from None
 
 
 def _remove_abandoned(out: Path) -> None:
