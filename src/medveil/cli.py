@@ -204,6 +204,40 @@ def leakage(
 
 
 @app.command()
+def measure(
+    given: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a release directory.")],
+    original: Annotated[Path | None, typer.Option(help="The data that it was made from.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="A policy that says what each column is.")] = None,
+    other: Annotated[Path | None, typer.Option(help="Another release of the same people, to intersect with.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out attacks and trained models.")] = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    as_json: AsJson = False,
+    threads: Threads = None,
+    memory: Memory = None,
+) -> None:
+    """Measure what a table or a release is still good for, and what it gives away."""
+    from medveil import measurement, terminal  # noqa: PLC0415
+    from medveil.engine import Limits  # noqa: PLC0415
+
+    with terminal.progress() as progress:
+        found = measurement.measure(
+            given,
+            original,
+            policy,
+            other=other,
+            quick=quick,
+            limits=Limits(threads, memory),
+            progress=progress,
+            delimiter=delimiter,
+            encoding=encoding,
+            missing=missing or [],
+        )
+    _print(found.told(), as_json, lambda: terminal.show_measurement(found))
+
+
+@app.command()
 def hierarchy(
     data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
     column: Annotated[str, typer.Argument(help="The column to generalize.")],

@@ -14,7 +14,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from medveil.comparison.comparison import Score, Skipped
 from medveil.inspection import Inspection
+from medveil.measurement import Measurement
 from medveil.release.audit import AuditReport
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
@@ -22,6 +24,7 @@ from medveil.release.release import Release
 from medveil.reproduce.reproduction import Reproduction, Section
 from medveil.risk.dp_audit import PrivacyAudit
 from medveil.risk.leakage import Leakage, Loss
+from medveil.risk.risk import Finding
 
 BAR = 24
 """How long the bar of an attribute that leaks everything is."""
@@ -187,6 +190,38 @@ def show_privacy_audit(found: PrivacyAudit) -> None:
         console.print("[red]Refuted: it is not differentially private with the epsilon that was tried.[/red]")
     else:
         console.print("Not refuted. That is no proof; the proof is in docs/proofs.")
+
+
+def show_measurement(found: Measurement) -> None:
+    parts = [f"{found.rows['published']:,} records published"]
+    if "original" in found.rows:
+        parts.append(f"{found.rows['original']:,} in the original")
+    console.print(f"{'; '.join(parts)}; what columns are is from {found.roles_from}.")
+    scores = Table("what it is good for", "figure", "interval", box=None, header_style="bold", pad_edge=False)
+    for name, score in found.measures.items():
+        if isinstance(score, Score):
+            scores.add_row(name, f"{score.value:.4f}", _interval(score.low, score.high))
+    console.print(scores)
+    risks = Table(
+        "what it gives away", "figure", "interval", "a guesser", box=None, header_style="bold", pad_edge=False
+    )
+    for name, finding in found.risks.items():
+        if isinstance(finding, Finding):
+            guesser = "" if finding.guesser is None else f"{finding.guesser:.4f}"
+            risks.add_row(name, f"{finding.value:.4f}", _interval(finding.low, finding.high), guesser)
+    console.print(risks)
+    for name, result in {**found.measures, **found.risks}.items():
+        if isinstance(result, Skipped):
+            console.print(Text(f"{name}: skipped, {result.reason.rstrip('.')}."))
+        elif isinstance(result, Score):
+            for part, reason in result.skipped.items():
+                console.print(Text(f"{name}, {part}: skipped, {reason.rstrip('.')}."))
+    for note in found.notes:
+        console.print(Text(note))
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.4f} to {high:.4f}"
 
 
 def show_inspection(found: Inspection) -> None:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from medveil.comparison.coverage import Coverage, cover
+from medveil.comparison.coverage import Coverage, cover, encode_labels
 from medveil.comparison.grouping import Codes, combine, count_people
 from medveil.comparison.settings import Evaluation
 from medveil.hierarchy.hierarchy import ROOT
@@ -139,7 +139,8 @@ class Comparison:
         for column in self.published.columns:
             if not (pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)):
                 return np.zeros(self.published.num_rows, dtype=np.bool_)
-            stars &= np.asarray(pc.fill_null(pc.equal(column.cast(pa.string()), ROOT), fill_value=False))
+            labels, codes = encode_labels(column)
+            stars &= codes == (labels.index(ROOT) if ROOT in labels else -1)
             if not stars.any():
                 break
         return stars

@@ -9,9 +9,11 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from medveil.comparison.foreign import read_foreign
+from medveil.comparison.grouping import dense
 from medveil.comparison.runs import Runs, merged
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.table.domain import Domain, read_date, read_number
@@ -87,6 +89,19 @@ class Coverage:
         return np.cumsum(change)[:-1]
 
 
+def encode_labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str | None, ...], NDArray[np.int32]]:
+    """The distinct labels that a column has (None: missing), and the label of each row."""
+    chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not pa.types.is_dictionary(chunk.type):
+        encoded = chunk.cast(pa.string()).dictionary_encode(null_encoding="encode")
+        return tuple(encoded.dictionary.to_pylist()), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    # A dictionary may have entries that no row has, and lacks the missing value, which is one of its own here.
+    known = [*chunk.dictionary.cast(pa.string()).to_pylist(), None]
+    indices = np.asarray(pc.fill_null(chunk.indices.cast(pa.int32()), len(known) - 1))
+    used, codes = dense(indices.astype(np.int64), len(known))
+    return tuple(known[index] for index in used), codes.astype(np.int32)
+
+
 def cover(
     column: pa.ChunkedArray, domain: Domain, hierarchy: Hierarchy | None = None, book: Mapping[str, str] | None = None
 ) -> Coverage:
@@ -97,18 +112,13 @@ def cover(
     also covers its part of the declared domain: the group's own number where the hierarchy knows it, otherwise the
     number of values.
     """
-    chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    # A dictionary that was read from a file does not hold the missing value, which is one of its own here.
-    coded = pa.types.is_dictionary(chunk.type) and not chunk.null_count
-    texts = chunk if coded else chunk.cast(pa.string())
-    encoded = texts.dictionary_encode(null_encoding="encode") if not pa.types.is_dictionary(texts.type) else texts
-    labels = tuple(encoded.dictionary.to_pylist())
+    labels, codes = encode_labels(column)
     reader = _Reader(domain, hierarchy, book)
     read = [reader.read(label) for label in labels]
     return Coverage(
         domain=domain,
         labels=labels,
-        codes=encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32),
+        codes=codes,
         held=Runs.of([one.held for one in read]),
         line=Runs.of([one.line for one in read]) if reader.has_line else None,
         covered=np.array([one.covered for one in read], dtype=np.float64),

@@ -33,12 +33,7 @@ def most_matched(supply: Codes, demand: Codes, offsets: Codes, targets: Codes) -
     )
 
 
-@njit(
-    "int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _flow(
     supply: Codes,
     demand: Codes,

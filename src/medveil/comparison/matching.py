@@ -85,7 +85,7 @@ def _masks(labels: NDArray[np.int32], coverage: Coverage) -> NDArray[np.uint64]:
     return table
 
 
-@njit("void(uint64[:, ::1], int32[::1], int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _fill(
     table: NDArray[np.uint64],
     labels: NDArray[np.int32],
@@ -100,7 +100,7 @@ def _fill(
                 table[leaf, word] |= bit
 
 
-@njit("Tuple((int64[::1], int64[::1]))(int32[:, ::1], uint64[:, ::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _match(tuples: NDArray[np.int32], masks: NDArray[np.uint64], places: Codes) -> tuple[Codes, Codes]:
     """Column j's masks begin at row `places[j]`."""
     columns, number = tuples.shape
