@@ -1,6 +1,6 @@
 """Compiled loops over cells: keys by look-ups, counting by direct index, ranking by hash.
 
-Every kernel is compiled at its first call, cached on disk, and releases the interpreter, so that two threads check two nodes.
+Every kernel is compiled at its first call, cached on disk, and releases the interpreter: two threads check two nodes.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def node_losses(
     return losses
 
 
-@njit("int64(int32[:, :], int64[:], int64[:], int64[:], int64, int64, int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _loss(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],

@@ -108,7 +108,7 @@ class Counter:
         return ranks, len(first)
 
 
-@njit("int64[::1](int32[:, ::1], int64[::1], int64[::1], int64[::1], int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _count(
     codes: NDArray[np.int32],
     chosen: NDArray[np.int64],
@@ -129,7 +129,7 @@ def _count(
 SMALL = 1 << 16
 
 
-@njit("Tuple((int64, float64, int64))(int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _sum_up(sums: NDArray[np.int64]) -> tuple[int, float, int]:
     """How many counts are above 0, the sum of c log2 c, and how many are 1.
 
@@ -157,7 +157,7 @@ def _sum_up(sums: NDArray[np.int64]) -> tuple[int, float, int]:
     return len(sums) - often[0], weighted, often[1]
 
 
-@njit("Tuple((float64, int64))(int64[::1], int64[::1], int32[::1], float64[::1], int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _within(
     order: NDArray[np.int64],
     begins: NDArray[np.int64],

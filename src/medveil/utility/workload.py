@@ -82,11 +82,7 @@ def answer(codes: NDArray[np.int32], counts: Floats, query: Query, shares: Seque
     return float(_answer(len(query), a, b, c, first, second, third, counts))
 
 
-@njit(
-    "float64(int64, int32[::1], int32[::1], int32[::1], float64[::1], float64[::1], float64[::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _answer(
     columns: int,
     a: NDArray[np.int32],

@@ -96,11 +96,7 @@ def cut(rows: Rows, order: Places, units: Places, k: int) -> tuple[Ids, int]:
     return classes, int(number)
 
 
-@njit(
-    "Tuple((int32[::1], int64))(int64[::1], int64[::1], int32[::1], int64, int64, int64)",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _cut(
     order: Places, units: Places, people: Ids, number_of_people: int, number_of_rows: int, k: int
 ) -> tuple[Ids, int]:

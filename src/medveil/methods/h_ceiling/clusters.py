@@ -23,11 +23,7 @@ from medveil.methods.h_ceiling.holdings import Codes, Counts
 Numbers = NDArray[np.float64]
 
 
-@njit(
-    "float64(int32[::1], int64, int32[::1], int64[:, ::1], int32[::1], int64[::1], float64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _raised(
     code: Codes,
     leaf: int,
@@ -53,12 +49,7 @@ def _raised(
     return total
 
 
-@njit(
-    "int64(int64, int64[:, ::1], int64[::1], int64[::1], int32[::1], int64[::1], float64[::1], int64[::1], "
-    "int32[::1], float64, int64, int32[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _grow(
     seed: int,
     codes: Counts,
@@ -100,11 +91,7 @@ def _grow(
     return size
 
 
-@njit(
-    "int64(int64, int64[:, ::1], int64[::1], int32[:, ::1], int32[::1], int64[::1], float64[::1], int64[::1], float64)",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _nearest(
     leaf: int,
     codes: Counts,

@@ -22,7 +22,7 @@ from medveil.lattice.tables import fold, rank
 ROUNDING = 1e-9
 
 
-@njit("float64(int32[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _worst(codes: NDArray[np.int32], losses: NDArray[np.float64], starts: NDArray[np.int64]) -> float:
     """The largest sum over the rows of `codes` of the loss of each code."""
     worst = 0.0

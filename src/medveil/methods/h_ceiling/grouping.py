@@ -31,11 +31,7 @@ class Grouped:
     exposed: NDArray[np.bool_]
 
 
-@njit(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _group_value(
     forged: Counts, own: Counts, covers: Counts, group_of_forged: Counts, group_of_cover: Counts, room: Counts
 ) -> None:
