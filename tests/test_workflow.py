@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pandas as pd
 import polars as pl
@@ -152,7 +153,9 @@ def test_saving_reading_and_auditing(table, tmp_path):
     release = medveil.anonymize(table, with_(output={"format": "parquet"}))
     folder = release.save(tmp_path / "out")
     assert (folder / "release.parquet").is_file()
-    assert read_manifest(folder) == release.manifest
+    saved = read_manifest(folder)
+    assert set(saved.files) - set(release.manifest.files) == {"report.html"}
+    assert replace(saved, files=release.manifest.files) == release.manifest
     assert audit(folder).ok
     assert release.to_polars().height == release.manifest.rows["published"]
     with pytest.raises(OutputError, match="there already"):
@@ -161,9 +164,14 @@ def test_saving_reading_and_auditing(table, tmp_path):
 
 def test_what_stays_in_the_house_is_in_internal(table, tmp_path):
     medveil.anonymize(table, POLICY, out=tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"release.csv", "manifest.json", "internal"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "release.csv",
+        "manifest.json",
+        "report.html",
+        "internal",
+    }
     internal = {path.name for path in (tmp_path / "out" / "internal").iterdir()}
-    assert {"policy.json", "measures.json", "run.json"} <= internal
+    assert {"policy.json", "measures.json", "run.json", "report.html"} <= internal
     assert (tmp_path / "out" / "internal").stat().st_mode & 0o077 == 0
     measures = json.loads((tmp_path / "out" / "internal" / "measures.json").read_text())
     assert 0 < measures["lm"]["value"] < 1
@@ -172,7 +180,7 @@ def test_what_stays_in_the_house_is_in_internal(table, tmp_path):
 def test_a_seed_repeats_every_byte_and_forbids_publication(table, tmp_path):
     for name in ("one", "two"):
         medveil.anonymize(table, with_(seed=424242), out=tmp_path / name)
-    for file in ("release.csv", "manifest.json"):
+    for file in ("release.csv", "manifest.json", "report.html", "internal/report.html"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
     text = (tmp_path / "one" / "manifest.json").read_text()
     assert "424242" not in text

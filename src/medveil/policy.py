@@ -152,6 +152,9 @@ class OutputPolicy(_Part):
     suppressed: Annotated[
         Literal["removed", "stars"], Field(description="Suppressed records are left out, or kept as rows of `*`.")
     ] = "removed"
+    report: Annotated[
+        bool, Field(description="Make a page for recipients, and one for the steward that compares with the original.")
+    ] = True
 
 
 class Policy(_Part):

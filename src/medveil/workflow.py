@@ -32,6 +32,8 @@ from medveil.release.ledger import Account, Budget, Charge, Ledger
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.reading import read_release
 from medveil.release.release import Release
+from medveil.report.page import can_be_made
+from medveil.report.reports import Reports, make_reports
 from medveil.risk import risks
 from medveil.risk.dp_audit import PrivacyAudit, run_audit
 from medveil.risk.dp_audit_trials import trials_of
@@ -67,11 +69,16 @@ def anonymize(
     run = _run(checked, progress, cancelled)
     if out is not None:
         with staged(Path(out)) as target:
-            manifest = _make(checked, folder, data, target, run, limits, ledger)
+            manifest, reports = _make(checked, folder, data, target, run, limits, ledger)
+            if reports is not None:
+                run.step("Drawing the reports")
+                manifest = reports.write(target, manifest)
         return Release(Path(out), manifest)
     target = Path(tempfile.mkdtemp(prefix="medveil-"))
     try:
-        release = Release(target, _make(checked, folder, data, target, run, limits, ledger))
+        manifest, reports = _make(checked, folder, data, target, run, limits, ledger)
+        # Drawing takes longer than a small run: it waits until somebody wants files.
+        release = Release(target, manifest, None if reports is None else reports.write)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -231,7 +238,8 @@ def _private(policy: Policy) -> DifferentialPrivacy:
 
 def _make(
     policy: Policy, folder: Path, data: Any, target: Path, run: Run, limits: Limits | None, ledger: Ledger | None
-) -> Manifest:
+) -> tuple[Manifest, Reports | None]:
+    """Write a release and prove it; its reports are numbers yet, to be drawn where files are wanted."""
     started = time.perf_counter()
     internal = target / INTERNAL
     internal.mkdir(mode=0o700)
@@ -269,7 +277,8 @@ def _make(
             **draft.internal,
         }
         _write_internal(content, target / INTERNAL)
-    return manifest
+        wanted = policy.output.report and can_be_made()
+        return manifest, make_reports(manifest, comparison, content) if wanted else None
 
 
 def _measured(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:

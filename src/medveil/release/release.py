@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,13 @@ class Release:
 
     folder: where the files are; one that was not asked for goes with this object.
     manifest: what recipients are told.
+    pages: writes the reports of a release that was not asked for into the directory where it is saved, and lists them
+        in its manifest; None where they are written already, or not wanted.
     """
 
     folder: Path
     manifest: Manifest
+    pages: Callable[[Path, Manifest], Manifest] | None = field(default=None, repr=False, compare=False)
 
     def to_arrow(self) -> pa.Table:
         """The published table; columns that are published as numbers are numbers, everything else is text."""
@@ -59,4 +63,6 @@ class Release:
         path = Path(out)
         with staged(path) as folder:
             shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+            if self.pages is not None:
+                self.pages(folder, self.manifest)
         return path

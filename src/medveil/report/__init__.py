@@ -1,0 +1,1 @@
+"""From numbers to pictures to one self-contained HTML page."""

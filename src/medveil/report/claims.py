@@ -1,0 +1,108 @@
+"""What a release claims, in words for people who are no statisticians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from medveil.report.content import Table, Verdict
+from medveil.report.words import figure
+
+Claim = Mapping[str, Any]
+
+PUBLISHABLE = "for publication"
+_HOLDS: Mapping[Any, str] = {True: "yes", False: "NO", None: "not checked"}
+WITH_COUNTERFEITS = " with counterfeits"
+
+
+def _k(claim: Claim, found: Mapping[str, Any]) -> str | None:
+    if found.get("k") is None:
+        return None
+    who = f" by {', '.join(claim['on'])}" if claim.get("on") else ""
+    return (
+        f"Nobody can be told from fewer than {found['k'] - 1:,} others{who}: the smallest group of records that look "
+        f"alike holds {found['k']:,}."
+    )
+
+
+def _l(claim: Claim, found: Mapping[str, Any]) -> str | None:
+    if found.get("l") is None:
+        return None
+    return (
+        f"Within every such group '{claim['attribute']}' takes at least {figure(found['l'])} values (in the sense of "
+        f"{claim['summary']}), so knowing somebody's group does not tell it."
+    )
+
+
+def _t(claim: Claim, found: Mapping[str, Any]) -> str | None:
+    if found.get("t") is None:
+        return None
+    return (
+        f"In every group '{claim['attribute']}' is spread almost as in the whole table (distance at most "
+        f"{figure(found['t'])} of 1), so a group gives little away."
+    )
+
+
+def _epsilon(claim: Claim, _found: Mapping[str, Any]) -> str | None:
+    epsilon = claim["required"].get("epsilon")
+    if epsilon is None:
+        return None
+    return (
+        f"Whether or not a person is in the data changes the chance of anything in this release by a factor of at most "
+        f"e to the power {figure(epsilon)}. This holds by proof: it cannot be counted in a file."
+    )
+
+
+_WORDS: Mapping[str, Callable[[Claim, Mapping[str, Any]], str | None]] = {
+    "k-anonymity": _k,
+    "l-diversity": _l,
+    "t-closeness": _t,
+    "differential-privacy": _epsilon,
+}
+
+
+def in_words(claim: Claim) -> str:
+    """One claim as a sentence; the model's own summary where nothing simpler is known."""
+    model = str(claim["model"])
+    words = _WORDS.get(model.removesuffix(WITH_COUNTERFEITS))
+    told = words(claim, claim.get("achieved") or {}) if words else None
+    if told is None:
+        summary = str(claim["summary"])
+        return f"{summary[0].upper()}{summary[1:]}."
+    return f"{told} Counterfeit records are counted in." if model.endswith(WITH_COUNTERFEITS) else told
+
+
+def verdict(claims: Sequence[Claim], status: str) -> Verdict:
+    """Whether everything that is claimed holds, and what that means."""
+    holds = bool(claims) and all(claim.get("holds") for claim in claims)
+    points = [in_words(claim) for claim in claims]
+    if not claims:
+        return Verdict(good=False, sentence=f"This release claims no protection: it is {status}.")
+    if not holds:
+        return Verdict(good=False, sentence="Not every claim of this release was proved.", points=points)
+    number = "Its one claim" if len(claims) == 1 else f"All {len(claims)} claims"
+    by_proof = all(claim["basis"] == "by proof" for claim in claims)
+    how = "by the proof of its method" if by_proof else "and were counted again from the files that were written"
+    if len(claims) == 1:
+        how = how.replace("were counted", "was counted")
+    if status == PUBLISHABLE:
+        verb = "holds" if len(claims) == 1 else "hold"
+        return Verdict(good=True, sentence=f"This release is for publication. {number} {verb} {how}.", points=points)
+    verb = "holds" if len(claims) == 1 else "hold"
+    return Verdict(good=False, sentence=f"{number} {verb} {how}, but this release is {status}.", points=points)
+
+
+def claims_table(claims: Sequence[Claim]) -> Table:
+    """Each claim with what it requires, what was reached, and on what that rests."""
+    rows = [
+        [
+            str(claim["summary"]),
+            figure(claim["required"]),
+            figure(claim.get("achieved") or {}),
+            _HOLDS[claim.get("holds")],
+            str(claim["basis"]),
+        ]
+        for claim in claims
+    ]
+    headers = ["claim", "required", "reached", "holds", "on what it rests"]
+    return Table("Claims", headers, rows, numeric=False)

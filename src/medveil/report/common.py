@@ -1,0 +1,109 @@
+"""Sections that the page for recipients and the steward's share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from medveil.release.manifest import Manifest
+from medveil.report.content import Picture, Section, Table
+from medveil.report.groups import Groups
+from medveil.report.method_pictures import reported
+from medveil.report.pictures import Pictures
+from medveil.report.words import figure, percent, plural
+
+PROOF = "differential-privacy"
+LEAST = 5
+"""No group of fewer people is ever shown, however small k is."""
+
+
+def least_group(manifest: Manifest) -> int:
+    """The smallest group that a page may show: the largest k that is claimed, and never under five."""
+    asked = [claim["required"].get("k") for claim in manifest.claims]
+    return max([LEAST, *(int(k) for k in asked if isinstance(k, int | float))])
+
+
+def private(manifest: Manifest) -> bool:
+    """Whether the release is made under differential privacy: its rows are no people."""
+    return any(claim["model"] == PROOF for claim in manifest.claims) or not {"input"} & set(manifest.rows)
+
+
+def subtitle(manifest: Manifest) -> str:
+    rows = manifest.rows
+    parts = [f"{plural(rows['published'], 'record')} published by the method '{manifest.method['name']}'"]
+    if "suppressed" in rows:
+        parts.append(f"{rows['suppressed']:,} of {rows['input']:,} suppressed")
+    if rows.get("counterfeit"):
+        parts.append(f"{rows['counterfeit']:,} counterfeit")
+    return "; ".join(parts) + "."
+
+
+def attribute_table(manifest: Manifest) -> Table:
+    rows = []
+    for attribute in manifest.attributes:
+        level, hierarchy = attribute["level"], attribute["hierarchy"] or {}
+        rows.append(
+            [
+                str(attribute["name"]),
+                str(attribute["role"]),
+                str(attribute["type"]),
+                attribute.get("form") or ("made by the method" if attribute.get("made") else ""),
+                str(hierarchy.get("type", "")),
+                "" if level is None else str(level),
+            ]
+        )
+    headers = ["column", "role", "type", "published as", "hierarchy", "level"]
+    return Table("Published columns", headers, rows, numeric=False)
+
+
+def shares(pictures: Pictures, title: str, words: str, groups: Groups, first: str = "values") -> Picture:
+    """Groups as bars of shares, before and after where both are known."""
+    series: dict[str, Sequence[float]] = {}
+    if groups.before is not None:
+        series["before"] = (groups.before / max(groups.before.sum(), 1.0)).tolist()
+    series["after" if series else "share"] = (groups.after / max(groups.after.sum(), 1.0)).tolist()
+    return pictures.bars(title, words, groups.names, series, first=first, written=percent, drawn=_drawn(groups, series))
+
+
+def _drawn(groups: Groups, series: Mapping[str, Sequence[float]]) -> int:
+    """How many groups are drawn: all, unless the last one, of everything rare, would dwarf the others."""
+    number = len(groups.names)
+    if not groups.gathered or number < 2:
+        return number
+    rest = max(values[-1] for values in series.values())
+    return number - 1 if rest > 1.5 * max(max(values[:-1]) for values in series.values()) else number
+
+
+def method_section(manifest: Manifest, drawn: Sequence[Picture]) -> Section:
+    method = manifest.method
+    tables = [
+        Table(
+            f"Parameters of {method['name']}",
+            ["parameter", "value"],
+            [[key, figure(value)] for key, value in method["parameters"].items()],
+            numeric=False,
+        )
+    ]
+    if told := reported(method):
+        tables.append(Table("What the method reports", ["what", "value"], told, numeric=False))
+    words = [str(method["warning"])] if method.get("warning") else []
+    return Section("method", f"The method: {method['name']}", words, drawn, tables)
+
+
+def files_section(manifest: Manifest, extra: Mapping[str, Any] | None = None) -> Section:
+    rows = [[name, digest] for name, digest in {**manifest.files, **(extra or {})}.items()]
+    versions = [[name, str(value)] for name, value in manifest.versions.items()]
+    return Section(
+        "files",
+        "Files and versions",
+        (
+            (
+                "A file is what was published if its SHA-256 is the one listed here: 'medveil audit DIR' compares them "
+                "and proves every claim again."
+            ),
+        ),
+        tables=[
+            Table("Published files", ["file", "SHA-256"], rows, numeric=False),
+            Table("Made with", ["program", "version"], versions, numeric=False),
+        ],
+    )

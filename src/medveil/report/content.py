@@ -1,0 +1,64 @@
+"""What a page is made of; the template knows nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headers; the first cell of a row is its name."""
+
+    caption: str
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: bool = True
+    """Whether all but the first column are figures."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, what it shows in a sentence, and the same numbers as a table. It is drawn when the page is."""
+
+    title: str
+    description: str
+    draw: Callable[[str], str]
+    table: Table
+
+    @cached_property
+    def svg(self) -> str:
+        return self.draw(f"{self.title}. {self.description}")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: words, then pictures, then tables."""
+
+    anchor: str
+    title: str
+    words: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What comes first: whether all is well, in a sentence, and what that means."""
+
+    good: bool
+    sentence: str
+    points: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """One self-contained page. `mark` stands over everything, such as INTERNAL."""
+
+    title: str
+    subtitle: str
+    verdict: Verdict
+    sections: Sequence[Section]
+    mark: str | None = None
+    footer: Sequence[str] = field(default_factory=tuple)

@@ -1,0 +1,138 @@
+"""The page for recipients: only what the release and its manifest hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from medveil.hierarchy.hierarchy import ROOT
+from medveil.release.manifest import Manifest
+from medveil.report.claims import claims_table, verdict
+from medveil.report.common import (
+    attribute_table,
+    files_section,
+    least_group,
+    method_section,
+    private,
+    shares,
+    subtitle,
+)
+from medveil.report.content import Page, Section, Table
+from medveil.report.distributions import EVERYTHING
+from medveil.report.groups import Groups, shown
+from medveil.report.method_pictures import budget_pictures, counterfeit_pictures, search_pictures
+from medveil.report.pictures import Pictures
+from medveil.report.sizes import exposure, exposure_rows, size_groups
+from medveil.report.words import clean
+
+THRESHOLD = 0.2
+
+
+def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping[str, pa.Table]) -> Page:
+    """`report.html`: what is in the release, what it claims, how to read it; nothing is read from the original."""
+    pictures = Pictures()
+    least = least_group(manifest)
+    sections = [
+        Section("claims", "What is claimed", _explained(manifest), tables=[claims_table(manifest.claims)]),
+        *_sizes(pictures, manifest, published, least),
+        Section(
+            "columns",
+            "The columns",
+            ("How often each value is in the release. Rare values are put together.",),
+            [shares(pictures, name, _described(a), _counted(published[name], least)) for name, a in _told(manifest)],
+            [attribute_table(manifest)],
+        ),
+        method_section(
+            manifest,
+            [
+                *search_pictures(pictures, manifest.method, {}),
+                *counterfeit_pictures(pictures, manifest.rows, companions),
+                *budget_pictures(pictures, manifest.method, {}, least),
+            ],
+        ),
+        files_section(manifest),
+    ]
+    return Page(
+        title="About this release",
+        subtitle=subtitle(manifest),
+        verdict=verdict(manifest.claims, manifest.status),
+        sections=sections,
+        footer=("Made by medveil from the release and its manifest alone; it says nothing that they do not hold.",),
+    )
+
+
+def _explained(manifest: Manifest) -> Sequence[str]:
+    words = [
+        (
+            "Quasi-identifiers are what others may know of a person, such as age or place; sensitive columns are what "
+            "they should not learn."
+        )
+    ]
+    if manifest.subject is not None:
+        words.append("Claims count people, who may have several records each; the pictures on this page count records.")
+    return words
+
+
+def _told(manifest: Manifest) -> list[tuple[str, Mapping[str, Any]]]:
+    """The columns whose values are worth a picture; ids that a method made are not."""
+    return [(str(a["name"]), a) for a in manifest.attributes if not a.get("made")]
+
+
+def _described(attribute: Mapping[str, Any]) -> str:
+    form = attribute.get("form")
+    role = {"quasi": "quasi-identifier"}.get(attribute["role"], f"{attribute['role']} column")
+    return role + (f", published as {form}" if form else "") + "."
+
+
+def _counted(column: pa.ChunkedArray, least: int) -> Groups:
+    counted = column.cast(pa.string()).value_counts().to_pylist()
+    names = tuple(EVERYTHING if entry["values"] == ROOT else clean(entry["values"]) for entry in counted)
+    counts = np.array([entry["counts"] for entry in counted], dtype=np.float64)
+    return shown(Groups(names, None, counts, counts), least)
+
+
+def _sizes(pictures: Pictures, manifest: Manifest, published: pa.Table, least: int) -> list[Section]:
+    """How many records look alike; under differential privacy rows are no people, so nothing is said."""
+    if private(manifest):
+        words = (
+            (
+                "The rows of this release are not people: noise added some and took others away. Its protection is the "
+                "guarantee above, not the number of rows that look alike."
+            ),
+        )
+        return [Section("risk", "What an attacker can learn", words)]
+    sizes = class_sizes(published, [str(a["name"]) for a in manifest.attributes if a["role"] == "quasi"])
+    found = exposure(sizes, THRESHOLD)
+    groups = size_groups(None, sizes, max(least_group(manifest), 2), least)
+    picture = shares(
+        pictures,
+        "Records by the size of their group",
+        "A group is all records with the same quasi-identifiers; the more, the better each is hidden.",
+        groups,
+        "records in the group",
+    )
+    rows = [
+        [name.replace("People", "Records").replace("people", "records"), *cells]
+        for name, *cells in exposure_rows([found], THRESHOLD, least)
+    ]
+    table = Table("Risk of an attacker who knows all quasi-identifiers of a person", ["figure", "release"], rows)
+    return [Section("risk", "How well records are hidden", (), [picture], [table])]
+
+
+def class_sizes(published: pa.Table, quasi: Sequence[str]) -> NDArray[np.int64]:
+    """How many records each group of equal quasi-identifiers has; rows of nothing but `*` are suppressed ones."""
+    if not quasi:
+        return np.array([published.num_rows], dtype=np.int64)
+    texts = published.cast(pa.schema([(name, pa.string()) for name in published.column_names]))
+    stars = None
+    for column in texts.columns:
+        equal = pc.fill_null(pc.equal(column, ROOT), fill_value=False)
+        stars = equal if stars is None else pc.and_(stars, equal)
+    kept = texts.filter(pc.invert(stars)) if stars is not None else texts
+    counted = kept.select(quasi).group_by(list(quasi)).aggregate([([], "count_all")])
+    return np.asarray(counted["count_all"].to_numpy(), dtype=np.int64)

@@ -1,0 +1,42 @@
+"""The two pages of a release, and writing them where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from medveil.comparison.comparison import Comparison
+from medveil.release.manifest import INTERNAL, Manifest, file_hash
+from medveil.report.content import Page
+from medveil.report.page import render
+from medveil.report.recipients import recipients_page
+from medveil.report.steward import Found, steward_page
+
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class Reports:
+    """The page for recipients and the steward's: numbers alone, drawn when they are written."""
+
+    recipients: Page
+    steward: Page
+
+    def write(self, folder: Path, manifest: Manifest) -> Manifest:
+        """Write both pages into a release directory; the manifest then lists the one that is published."""
+        (folder / REPORT).write_text(render(self.recipients), encoding="utf-8")
+        (folder / INTERNAL / REPORT).write_text(render(self.steward), encoding="utf-8")
+        listed = replace(manifest, files={**manifest.files, REPORT: file_hash(folder / REPORT)})
+        listed.write(folder)
+        return listed
+
+
+def make_reports(manifest: Manifest, comparison: Comparison, content: Mapping[str, Any]) -> Reports:
+    """The pages of a release; `content` is what else is written for the steward, by name."""
+    found = Found(content["measures"], content["risks"], content["leakage"], content)
+    return Reports(
+        recipients_page(manifest, comparison.published, comparison.companions),
+        steward_page(manifest, comparison, found),
+    )

@@ -1,0 +1,258 @@
+"""The steward's page: the release against the original. It stays in the house."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from medveil.comparison.comparison import Comparison
+from medveil.release.manifest import Manifest
+from medveil.report.claims import claims_table, verdict
+from medveil.report.common import (
+    attribute_table,
+    files_section,
+    least_group,
+    method_section,
+    private,
+    shares,
+    subtitle,
+)
+from medveil.report.content import Page, Picture, Section, Table
+from medveil.report.distributions import distribution, plain_distribution
+from medveil.report.method_pictures import (
+    budget_pictures,
+    counterfeit_pictures,
+    left_out_pictures,
+    levels_picture,
+    search_pictures,
+)
+from medveil.report.pictures import Pictures
+from medveil.report.sizes import exposure, exposure_rows, size_groups, sizes_before
+from medveil.report.words import figure, percent
+from medveil.risk import risks as known_risks
+from medveil.utility import measures
+
+MARK = "INTERNAL: this page compares the release with the original. Do not hand it on."
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run found out, as it is written for the steward: measures, risks and leakage of a release (a figure, or
+    the reason why there is none), and what its method tells of itself.
+    """
+
+    measures: Mapping[str, Mapping[str, Any]]
+    risks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    leakage: Mapping[str, Any] | None = None
+    internal: Mapping[str, Any] = field(default_factory=dict)
+
+
+def steward_page(manifest: Manifest, comparison: Comparison, found: Found) -> Page:
+    """`internal/report.html`: risk, distributions, utility and leakage before and after, and how it was made."""
+    pictures = Pictures()
+    least = max(least_group(manifest), comparison.problem.k)
+    sections = [
+        _risk(pictures, manifest, comparison, least),
+        _columns(pictures, comparison, least),
+        _utility(pictures, found.measures),
+        *_risks(found.risks),
+        *_leakage(pictures, found.leakage),
+        method_section(manifest, _method(pictures, manifest, comparison, found.internal, least)),
+        Section("claims", "Claims and columns", (), (), [claims_table(manifest.claims), attribute_table(manifest)]),
+        files_section(manifest),
+    ]
+    return Page(
+        title="What this release protects, and what it still tells",
+        subtitle=subtitle(manifest),
+        verdict=verdict(manifest.claims, manifest.status),
+        sections=sections,
+        mark=MARK,
+        footer=(
+            (
+                f"Made by medveil. No group of fewer than {least:,} people is shown on this page, and no value that "
+                "the release does not hold."
+            ),
+        ),
+    )
+
+
+def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least: int) -> Section:
+    before = sizes_before(comparison.problem.cells)
+    threshold = comparison.settings.threshold
+    counted = "people" if comparison.problem.cells.subjects is not None else "records"
+    words = [
+        (
+            "An attacker who knows all quasi-identifiers of a person looks for their record. The more people share the "
+            "same ones, the less the attacker can be sure."
+        ),
+    ]
+    if counted == "records":
+        words.append("No column says who a record belongs to, so every record is taken for a person of its own.")
+    caption = "Risk of an attacker who knows all quasi-identifiers"
+    if private(manifest):
+        words.append(
+            "The release is made under differential privacy: its rows are not people, so only the original's risk can "
+            "be read off groups. What protects people in the release is the guarantee above."
+        )
+        rows = exposure_rows([exposure(before, threshold)], threshold, least)
+        groups = size_groups(None, before, comparison.problem.k, least)
+        picture = shares(
+            pictures,
+            "People of the original by the size of their group",
+            "How many people share all quasi-identifiers in the original.",
+            groups,
+            "people in the group",
+        )
+        return Section("risk", "Risk", words, [picture], [Table(caption, ["figure", "before"], rows)])
+    after = comparison.sizes
+    if comparison.counted != counted:
+        words.append(f"After publication {comparison.counted} are counted, before it {counted}.")
+    rows = exposure_rows([exposure(before, threshold), exposure(after, threshold)], threshold, least)
+    picture = shares(
+        pictures,
+        "People by the size of their group",
+        "How many people share all quasi-identifiers, as a share of everybody.",
+        size_groups(before, after, comparison.problem.k, least),
+        "people in the group",
+    )
+    table = Table(caption, ["figure", "before", "after"], rows)
+    return Section("risk", "Risk before and after", words, [picture], [table])
+
+
+def _columns(pictures: Pictures, comparison: Comparison, least: int) -> Section:
+    made = []
+    for name in (*comparison.coverage, *comparison.sensitive_coverage):
+        role = "quasi-identifier" if name in comparison.coverage else "sensitive column"
+        made.append(shares(pictures, name, f"{role}, share of records.", distribution(comparison, name, least)))
+    for name in comparison.problem.schema.plain:
+        if name in comparison.published.column_names:
+            groups = plain_distribution(comparison, name, least)
+            made.append(shares(pictures, name, "plain column, published as it is.", groups))
+    words = (
+        (
+            "How often each value is in the original and in the release. A published range or set counts evenly for "
+            "all that it covers. Small groups are put together."
+        ),
+    )
+    return Section("columns", "Each column before and after", words, made)
+
+
+def _utility(pictures: Pictures, scores: Mapping[str, Mapping[str, Any]]) -> Section:
+    known = measures()
+    rows = []
+    for name, score in scores.items():
+        measure = known.get(name)
+        title = measure.title if measure else name
+        better = "" if measure is None else "lower is better" if measure.lower_is_better else "higher is better"
+        if "reason" in score:
+            rows.append([title, "not measured", score["reason"], _first_sentence(measure)])
+            continue
+        value = figure(score["value"])
+        if score.get("low") is not None and score.get("high") is not None:
+            value += f" ({figure(score['low'])} to {figure(score['high'])})"
+        rows.append([title, value, better, _first_sentence(measure)])
+    drawn = [
+        _parts(pictures, known[name].title, name, parts)
+        for name in _READ
+        if (parts := scores.get(name, {}).get("parts"))
+    ]
+    table = Table("Measures of utility", ["measure", "value", "how to read it", "what it is"], rows, numeric=False)
+    return Section("utility", "What the release is still good for", (), drawn, [table])
+
+
+_READ = {
+    "lm": "How much detail each column lost: 0 % is nothing, 100 % everything.",
+    "marginal-distance": "How far the shares of each column's values moved: the largest error of any count.",
+}
+
+
+def _parts(pictures: Pictures, title: str, name: str, parts: Mapping[str, float]) -> Picture:
+    return pictures.bars(
+        f"{title} by column",
+        _READ[name],
+        list(parts),
+        {"share": list(parts.values())},
+        first="column",
+        most=1.0,
+    )
+
+
+def _first_sentence(documented: object) -> str:
+    text = inspect.cleandoc(getattr(documented, "__doc__", None) or "")
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _risks(risks: Mapping[str, Mapping[str, Any]]) -> list[Section]:
+    """What the risk measures say; a risk that was not assessed is listed with the reason."""
+    if not risks:
+        return []
+    classes = known_risks()
+    rows = []
+    for name, found in risks.items():
+        title = classes[name].title if name in classes else name
+        what = _first_sentence(classes.get(name))
+        if "reason" in found:
+            rows.append([title, "not assessed", "", found["reason"], what])
+            continue
+        value = percent(found["value"])
+        if found.get("low") is not None and found.get("high") is not None:
+            value += f" ({percent(found['low'])} to {percent(found['high'])})"
+        guesser = "" if found.get("guesser") is None else percent(found["guesser"])
+        rows.append([title, value, guesser, found.get("note", ""), what])
+    headers = ["risk", "value", "a guesser", "note", "what it is"]
+    words = ("A guesser is somebody who does not look at the release: the release adds what is above that.",)
+    return [Section("risks", "What an attacker reaches", words, (), [Table("Risks", headers, rows, numeric=False)])]
+
+
+def _leakage(pictures: Pictures, leakage: Mapping[str, Any] | None) -> list[Section]:
+    """How much each column tells about who somebody is."""
+    if not leakage:
+        return []
+    entries = [
+        (str(entry["attribute"]), entry["before"], entry["after"])
+        for entry in leakage["attributes"]
+        if entry["before"] is not None and entry["after"] is not None
+    ]
+    together = leakage["all_quasi_identifiers"]
+    if together["before"] is not None and together["after"] is not None:
+        entries.append(("all quasi-identifiers", together["before"], together["after"]))
+    if not entries:
+        return []
+    picture = pictures.bars(
+        "Leakage of each column",
+        "Of all that there is to learn about who a record belongs to, the share that the column tells.",
+        [name for name, _, _ in entries],
+        {
+            "before": [before["normalized"] for _, before, _ in entries],
+            "after": [after["normalized"] for _, _, after in entries],
+        },
+        first="column",
+        most=1.0,
+    )
+    rows = [
+        [name, f"{before['loss']:.2f}", f"{after['loss']:.2f}", f"{before['values']:,}", f"{after['values']:,}"]
+        for name, before, after in entries
+    ]
+    headers = ["column", "bits before", "bits after", "values before", "values after"]
+    words = ("Leakage is the average number of yes-or-no answers about a person's identity that a column gives.",)
+    return [Section("leakage", "Leakage", words, [picture], [Table("Leakage in bits", headers, rows)])]
+
+
+def _method(
+    pictures: Pictures, manifest: Manifest, comparison: Comparison, internal: Mapping[str, Any], least: int
+) -> Sequence[Picture]:
+    hierarchies = comparison.problem.hierarchies
+    levels = {
+        str(a["name"]): (int(a["level"]), hierarchies[a["name"]].height)
+        for a in manifest.attributes
+        if a["level"] is not None and a["name"] in hierarchies
+    }
+    return [
+        *levels_picture(pictures, levels),
+        *search_pictures(pictures, manifest.method, internal),
+        *counterfeit_pictures(pictures, manifest.rows, comparison.companions),
+        *budget_pictures(pictures, manifest.method, internal, least),
+        *left_out_pictures(pictures, internal, least),
+    ]
