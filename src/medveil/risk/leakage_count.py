@@ -71,7 +71,7 @@ class Counter:
         mass = crowd.mass
         assert mass is not None
         sums = np.bincount(ranks, mass, minlength=number)
-        entropy = max(-float(sums[sums > 0] @ np.log2(sums[sums > 0])), 0.0)
+        entropy = _tidy(-float(sums[sums > 0] @ np.log2(sums[sums > 0])))
         if crowd.person is None:
             records = np.zeros(number, dtype=np.int64)
             kernels.add_counts(ranks, crowd.counts, records)
@@ -80,7 +80,7 @@ class Counter:
         order = np.empty(len(ranks), dtype=np.int64)
         kernels.sort_by_class(ranks, begins[:-1].copy(), order)
         remaining, unique = _within(order, begins, crowd.person, mass, crowd.people)
-        return Division(number, min(max(crowd.initial - remaining, 0.0), crowd.initial), entropy, unique)
+        return Division(number, min(_tidy(crowd.initial - remaining), crowd.initial), entropy, unique)
 
     def _ranked(self, positions: Positions) -> tuple[NDArray[np.int32], int]:
         """The rank of each entry's combination, from those of a part of the set where that leaves the fewest keys."""
@@ -106,6 +106,11 @@ class Counter:
             while len(self._ranks) > RANKS_KEPT:
                 self._ranks.popitem(last=False)
         return ranks, len(first)
+
+
+def _tidy(bits: float) -> float:
+    """Without the last digits, which depend on the order of entries."""
+    return max(round(bits, 11), 0.0)
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.methods.iab.recoding import Measured, Nodes, Recoding
+from medveil.methods.iab.recoding import Measured, Moves, Nodes, Recoding
 from medveil.methods.iab.table import Flags, FullTable, distinct
 from medveil.methods.problem import label_array
 from medveil.privacy.k_anonymity import KAnonymity
@@ -120,10 +120,10 @@ class ByCell(Recoding[Raised]):
             tuple(index for index, flag in enumerate(flags) if flag.any()),
         )
 
-    def steps(self, state: Raised, measured: Measured, *, every: bool) -> Iterator[tuple[int, Raised]]:  # noqa: ARG002
-        """`every` changes nothing: there is no step that is not about violating rows."""
+    def steps(self, state: Raised, measured: Measured, moves: Moves) -> Iterator[tuple[int, Raised]]:  # noqa: ARG002
+        """There is no step that is not about all violating rows."""
         flags = self._violating(self._levels(state))
-        for position in self.attributes(measured.violated, every=False):
+        for position in self.attributes(measured.violated, Moves.VIOLATING):
             index = self.shield.index(position)
             levels = self._levels(state).copy()
             moving = np.zeros(len(self._records), dtype=np.bool_)

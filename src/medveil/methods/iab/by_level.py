@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.lattice.space import Levels
 from medveil.lattice.tables import PackedTable, rank
-from medveil.methods.iab.recoding import Measured, Recoding
+from medveil.methods.iab.recoding import Measured, Moves, Recoding
 from medveil.methods.iab.table import Flags, FullTable
 from medveil.methods.problem import label_array
 
@@ -71,9 +71,9 @@ class ByLevel(Recoding[Levels]):
     def _serving(self, levels: Levels) -> PackedTable:
         return self._focus if self._focus.serves((*levels, 0)) else self._base
 
-    def steps(self, state: Levels, measured: Measured, *, every: bool) -> Iterator[tuple[int, Levels]]:
+    def steps(self, state: Levels, measured: Measured, moves: Moves) -> Iterator[tuple[int, Levels]]:
         self.focus(state)
-        for position in self.attributes(measured.violated, every=every):
+        for position in self.attributes(measured.violated, moves):
             if state[position] < self.table.top[position]:
                 yield position, (*state[:position], state[position] + 1, *state[position + 1 :])
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.lattice.tables import fold, rank
-from medveil.methods.iab.recoding import Measured, Nodes, Recoding
+from medveil.methods.iab.recoding import Measured, Moves, Nodes, Recoding
 from medveil.methods.iab.table import Flags, FullTable, distinct
 from medveil.methods.problem import label_array
 
@@ -22,7 +22,7 @@ class BySubtree(Recoding[Cut]):
     at whatever level it is, up to that parent.
 
     A row is freed of its violation only if one of its own values moves, and then all that lies under the parent moves
-    as well: steps at violating rows reach every cut that is worth reaching.
+    as well: the steps at any one violating row lead to every cut that is worth reaching.
     """
 
     def __init__(self, table: FullTable) -> None:
@@ -94,13 +94,44 @@ class BySubtree(Recoding[Cut]):
             found.append(self.table.fails(requirement, classes, len(begins), cells.counts)[classes])
         return found
 
-    def steps(self, state: Cut, measured: Measured, *, every: bool) -> Iterator[tuple[int, Cut]]:
-        flags = [] if every else self._violating(self._lookups(state))
-        for position in self.attributes(measured.violated, every=every):
-            index = self.shield.index(position)
-            leaves = self._present[index] if every else self._moving(index, flags)
+    def steps(self, state: Cut, measured: Measured, moves: Moves) -> Iterator[tuple[int, Cut]]:  # noqa: ARG002
+        flags = [] if moves is Moves.EVERY else self._violating(self._lookups(state))
+        if moves is Moves.EVERY:
+            moving = dict(enumerate(self._present))
+        elif moves is Moves.VIOLATING:
+            moving = {index: self._moving(index, flags) for index in range(len(self.shield))}
+        else:
+            moving = self._narrowest(state, flags)
+        for index, leaves in sorted(moving.items()):
+            position = self.shield[index]
             for moved in self._raised(index, np.frombuffer(state[index], dtype=np.int8), leaves):
                 yield position, (*state[:index], moved, *state[index + 1 :])
+
+    def _narrowest(self, state: Cut, flags: Sequence[Flags]) -> dict[int, NDArray[np.int32]]:
+        """One violating row with the fewest values that can still move, and the leaves of those of its values that
+        its requirement is about; of several rows the first by its values.
+        """
+        best: tuple[int, tuple[int, ...], int] | None = None
+        for requirement, (flag, shield) in enumerate(zip(flags, self._shields, strict=True)):
+            rows = np.flatnonzero(flag)
+            if not len(rows):
+                continue
+            free = np.zeros(len(rows), dtype=np.int64)
+            for index in shield:
+                at = np.frombuffer(state[index], dtype=np.int8)[self._leaves[index][rows]]
+                free += at < self._nodes[index].top
+            rows = rows[free == free.min()]
+            leaves = np.stack([self._leaves[index][rows] for index in shield])
+            first = leaves[:, np.lexsort(leaves[::-1])[0]]
+            found = (int(free.min()), tuple(int(leaf) for leaf in first), requirement)
+            best = found if best is None else min(best, found)
+        if best is None:
+            return {}
+        _, leaves_of_row, requirement = best
+        return {
+            index: np.array([leaf], dtype=np.int32)
+            for index, leaf in zip(self._shields[requirement], leaves_of_row, strict=True)
+        }
 
     def _moving(self, index: int, flags: Sequence[Flags]) -> NDArray[np.int32]:
         """The leaves of rows that violate a requirement which this attribute is in."""

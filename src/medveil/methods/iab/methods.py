@@ -33,7 +33,7 @@ TimeLimit = Annotated[
 class _RowSearch(Method):
     """What the four methods share: a table with as many distinct rows as possible, and nothing suppressed."""
 
-    time_limit: TimeLimit = 600.0
+    time_limit: TimeLimit = 120.0
 
     def misfit(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:

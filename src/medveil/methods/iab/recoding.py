@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -26,6 +27,17 @@ class Measured:
     violated: tuple[int, ...]
 
 
+class Moves(Enum):
+    """Which steps are taken from a table."""
+
+    EVERY = auto()
+    """All there are."""
+    VIOLATING = auto()
+    """Those that change a violating row."""
+    NEEDED = auto()
+    """Those about one violated requirement and, by subtree, about one violating row: one of them must be taken."""
+
+
 class Recoding(ABC, Generic[State]):
     """A way of generalizing: how far one step goes."""
 
@@ -45,11 +57,8 @@ class Recoding(ABC, Generic[State]):
     def measure(self, state: State) -> Measured: ...
 
     @abstractmethod
-    def steps(self, state: State, measured: Measured, *, every: bool) -> Iterator[tuple[int, State]]:
-        """The tables that one step of generalization makes, each with the position of the attribute.
-
-        Only steps that change a violating row, unless `every` is asked for.
-        """
+    def steps(self, state: State, measured: Measured, moves: Moves) -> Iterator[tuple[int, State]]:
+        """The tables that one step of generalization makes, each with the position of the attribute."""
 
     @abstractmethod
     def labels(self, state: State, codes: NDArray[np.int32]) -> list[pa.Array]:
@@ -59,13 +68,16 @@ class Recoding(ABC, Generic[State]):
         """The level of each quasi-identifier, where it is the same for all its values."""
         return None
 
-    def attributes(self, violated: Sequence[int], *, every: bool) -> list[int]:
-        """The positions that a step may be about: those of the shields that are violated.
+    def attributes(self, violated: Sequence[int], moves: Moves) -> list[int]:
+        """The positions that a step may be about: those of the shields that are violated, or of the smallest of them.
 
         A release that keeps a violated requirement differs on its shield, so that no other step is needed first.
         """
-        if every:
+        if moves is Moves.EVERY:
             return list(self.shield)
+        if moves is Moves.NEEDED:
+            shields = [self.table.requirements[index].shield for index in violated]
+            return list(min(shields, key=len)) if shields else []
         return sorted({p for index in violated for p in self.table.requirements[index].shield})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from medveil.methods.iab.recoding import Measured, Recoding, State
+from medveil.methods.iab.recoding import Measured, Moves, Recoding, State
 
 Key = tuple[int, ...]
 CHECKED = 64
@@ -36,20 +36,26 @@ class Node(Generic[State]):
 class Order:
     """How a search goes on: which table is expanded next, and when it ends.
 
-    key: the open table with the least key is expanded. every: all steps are taken, safe tables are expanded too, and
-    nothing is cut. first: the search ends with the expansion that finds a safe table.
+    key: the open table with the least key is expanded. moves: the steps that are taken; with all of them, safe tables
+    are expanded too, and nothing is cut. first: the search ends with the expansion that finds a safe table.
     """
 
     key: Callable[[Node[Any]], Key]
-    every: bool = False
+    moves: Moves = Moves.VIOLATING
     first: bool = False
 
+    @property
+    def every(self) -> bool:
+        return self.moves is Moves.EVERY
 
-MOST_ROWS = Order(lambda node: (-node.measured.rows, node.measured.violating, node.steps, node.number))
+
+MOST_ROWS = Order(
+    lambda node: (-node.measured.rows, node.measured.violating, node.steps, node.number), moves=Moves.NEEDED
+)
 FEWEST_VIOLATIONS = Order(
     lambda node: (node.measured.violating, -node.measured.rows, node.steps, node.number), first=True
 )
-EVERYTHING = Order(lambda node: (node.steps, node.number), every=True)
+EVERYTHING = Order(lambda node: (node.steps, node.number), moves=Moves.EVERY)
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,7 @@ class _Search(Generic[State]):
     def _expand(self, node: Node[State]) -> None:
         self._expanded += 1
         node.expanded = self._expanded
-        for position, state in self._recoding.steps(node.state, node.measured, every=self._order.every):
+        for position, state in self._recoding.steps(node.state, node.measured, self._order.moves):
             if state not in self._seen:
                 self._generate(state, node, position)
 
