@@ -9,8 +9,8 @@ r"""What a published cell says: one value, a range, a set, or anything at all; w
     *                           any value, missing included
 
 A backslash takes the meaning of the character after it: `{a\, b, c}` is a set of two. A value that stands alone is
-written as it is, unless it would read as a set, a range in brackets or `*`; then a backslash goes before it.
-A reader that knows the column's values looks a cell up among them first: a category `90+` is a value there.
+written as it is, unless it would read as a set or as `*`; then a backslash goes before it. What reads as a range also
+stands for the value of just that text: a column may hold the categories `[60-70)` and `90+`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def value_label(value: str) -> str:
     >>> print(value_label("White"), value_label("a, b"), value_label("{x}"), value_label("*"))
     White a, b \{x} \*
     """
-    looks_special = value == ANYTHING or value.startswith(("\\", "{")) or _bracketed(value) is not None
+    looks_special = value == ANYTHING or value.startswith(("\\", "{"))
     return "\\" + value if looks_special else value
 
 
@@ -157,7 +157,7 @@ def parse_label(text: str | None) -> Cover:
     members = _members(text)
     if members is None:
         span = _span(text)
-        return Cover(spans=(span,)) if span else Cover(values=(text.removeprefix("\\"),))
+        return Cover((text,), (span,)) if span else Cover((text.removeprefix("\\"),))
     values, spans, missing, anything = [], [], False, False
     for member in members:
         span = _span(member)
