@@ -14,13 +14,17 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from medveil.compare import Outcome
 from medveil.comparison.comparison import Score, Skipped
+from medveil.demonstration import Tour
 from medveil.inspection import Inspection
 from medveil.measurement import Measurement
 from medveil.release.audit import AuditReport
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
+from medveil.report.comparison_page import epsilon, summary
+from medveil.report.page import NOT_INSTALLED, can_be_made
 from medveil.reproduce.reproduction import Reproduction, Section
 from medveil.risk.dp_audit import PrivacyAudit
 from medveil.risk.leakage import Leakage, Loss
@@ -88,6 +92,8 @@ def show_release(release: Release) -> None:
         shares = [_share(leak.get(when)) for when in ("before", "after")]
         levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level), *shares)
     console.print(levels)
+    if not can_be_made():
+        console.print(NOT_INSTALLED)
     console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
 
 
@@ -210,12 +216,15 @@ def show_measurement(found: Measurement) -> None:
             guesser = "" if finding.guesser is None else f"{finding.guesser:.4f}"
             risks.add_row(name, f"{finding.value:.4f}", _interval(finding.low, finding.high), guesser)
     console.print(risks)
+    reasons: dict[str, list[str]] = {}
     for name, result in {**found.measures, **found.risks}.items():
         if isinstance(result, Skipped):
-            console.print(Text(f"{name}: skipped, {result.reason.rstrip('.')}."))
+            reasons.setdefault(result.reason, []).append(name)
         elif isinstance(result, Score):
             for part, reason in result.skipped.items():
-                console.print(Text(f"{name}, {part}: skipped, {reason.rstrip('.')}."))
+                reasons.setdefault(reason, []).append(f"{name} ({part})")
+    for reason, names in reasons.items():
+        console.print(Text(f"Skipped, {reason.rstrip('.')}: {', '.join(names)}."))
     for note in found.notes:
         console.print(Text(note))
 
@@ -267,6 +276,36 @@ def show_audit(report: AuditReport) -> None:
         console.print("[red]This release does not keep what it claims.[/red]")
     else:
         console.print("[yellow]What could be checked holds; the rest needs --source.[/yellow]")
+
+
+def show_comparison(outcomes: Sequence[Outcome], out: Path) -> None:
+    done = [asdict(outcome) for outcome in outcomes if outcome.reason is None]
+    if done:
+        made = summary(done, private=all(epsilon(outcome) is not None for outcome in done))
+        # Columns that say nothing, such as counterfeits where no method makes any, are left out.
+        told = [place for place in range(len(made.headers)) if {row[place] for row in made.rows} - {"", "0 %"}]
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for place in told:
+            table.add_column(made.headers[place], no_wrap=not place, justify="right" if place else "left")
+        for row in made.rows:
+            table.add_row(*(Text(row[place]) for place in told))
+        console.print(table)
+    for outcome in outcomes:
+        if outcome.reason is not None:
+            console.print(Text(f"{outcome.name}: {outcome.reason}"))
+    console.print(f"[bold]Written to {out}[/bold]; keep it to yourself, it compares with the original.")
+
+
+def show_tour(tour: Tour, out: Path) -> None:
+    console.print("[bold]What the columns leak before anything is done[/bold]")
+    show_leakage(tour.leakage)
+    console.print("\n[bold]A release by the method optimal[/bold]")
+    show_release(tour.release)
+    console.print("\n[bold]The methods of the papers on the same patients[/bold]")
+    show_comparison(tour.outcomes, out)
+    if can_be_made():
+        pages = ("release/report.html", "release/internal/report.html", "comparison.html")
+        console.print(f"Pages to look at: {', '.join(str(out / page) for page in pages)}")
 
 
 def show_reproduction(reproduction: Reproduction, sections: Sequence[Section]) -> None:

@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
-SMALL = 1 << 26
-"""Key spaces up to this size are numbered by a table instead of a sort."""
+SMALL = 1 << 16
+"""Key spaces up to this size, and up to four times the number of keys, are numbered by a table instead of a sort."""
+
+LARGE = 1 << 62
+"""Keys beyond this do not fit into 64 bits."""
 
 
 def dense(keys: Codes, limit: int) -> tuple[Codes, Codes]:
     """The distinct keys (each from 0 to below `limit`) in ascending order, and the number of each key among them."""
-    if limit > SMALL:
+    if limit > max(SMALL, 4 * len(keys)):
         found, numbers = np.unique(keys, return_inverse=True)
         return found, numbers.reshape(-1)
     present = np.zeros(limit, dtype=np.bool_)
@@ -30,7 +33,7 @@ def combine(columns: Sequence[NDArray[np.int64 | np.int32]], sizes: Sequence[int
     """
     keys, limit = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
     for column, size in zip(columns, sizes, strict=True):
-        if limit * size > SMALL and limit > len(keys):
+        if limit * size > LARGE:
             found, keys = dense(keys, limit)
             limit = len(found)
         keys = keys * size + column

@@ -27,13 +27,64 @@ def matching_classes(comparison: Comparison, codes: NDArray[np.int32]) -> tuple[
 
 
 def match(codes: NDArray[np.int32], labels: NDArray[np.int32], coverage: Sequence[Coverage]) -> tuple[Codes, Codes]:
-    """The same for any columns: `labels[j, c]` is the label of group c in the column that `coverage[j]` is about."""
-    groups, number = labels.shape[1], codes.shape[1]
+    """The same for any columns: `labels[j, c]` is the label of group c in the column that `coverage[j]` is about.
+
+    Groups differ in some label.
+
+    In a column whose labels do not overlap a value has one label, which is looked up. For the others the distinct
+    values are held against the distinct labels.
+    """
+    number, groups = codes.shape[1], labels.shape[1]
     if not len(coverage) or not groups:
         return np.arange(number + 1) * groups, np.tile(np.arange(groups), number)
     owners = [one.label_of_leaf for one in coverage]
-    if all(owner is not None for owner in owners):
-        return _looked_up(codes, labels, [owner for owner in owners if owner is not None], coverage)
+    single = [j for j, owner in enumerate(owners) if owner is not None]
+    several = [j for j, owner in enumerate(owners) if owner is None]
+    # The label of each tuple in each column where it has one, -1 where it has none.
+    looked_up = [owner[codes[j]] for j, owner in enumerate(owners) if owner is not None]
+    known = np.flatnonzero(np.all([column >= 0 for column in looked_up], axis=0)) if single else np.arange(number)
+    if several:
+        first_tuple, of_tuple = combine([codes[j][known] for j in several], [len(coverage[j].domain) for j in several])
+        first_group, of_group = combine([labels[j] for j in several], [len(coverage[j].labels) for j in several])
+        offsets, members = _overlapping(
+            codes[several][:, known[first_tuple]], labels[several][:, first_group], [coverage[j] for j in several]
+        )
+        lengths = np.diff(offsets)[of_tuple]
+        _check_pairs(int(lengths.sum()))
+        rows = np.repeat(known, lengths)
+        starts = np.cumsum(lengths) - lengths
+        parts = members[np.repeat(offsets[:-1][of_tuple] - starts, lengths) + np.arange(len(rows))]
+        part_of_group, number_of_parts = of_group, len(first_group)
+    else:
+        rows, parts = known, np.zeros(len(known), dtype=np.int64)
+        part_of_group, number_of_parts = np.zeros(groups, dtype=np.int64), 1
+    # A group is one part and one label in every other column: pairs are looked up among the groups.
+    keys = [np.concatenate([part_of_group, parts])]
+    keys += [
+        np.concatenate([labels[j].astype(np.int64), column[rows]]) for j, column in zip(single, looked_up, strict=True)
+    ]
+    first, numbers = combine(keys, [number_of_parts, *(len(coverage[j].labels) for j in single)])
+    group_of = np.full(len(first), -1, dtype=np.int64)
+    group_of[numbers[:groups]] = np.arange(groups)
+    found = group_of[numbers[groups:]]
+    rows, found = rows[found >= 0], found[found >= 0]
+    order = np.lexsort((found, rows)) if several else slice(None)
+    return np.searchsorted(rows, np.arange(number + 1)), found[order]
+
+
+def _check_pairs(pairs: int) -> None:
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            "The labels of the release overlap too much to say which records a person may have.",
+            "Measure a part of the release.",
+        )
+
+
+def _overlapping(
+    codes: NDArray[np.int32], labels: NDArray[np.int32], coverage: Sequence[Coverage]
+) -> tuple[Codes, Codes]:
+    """Every tuple against every group, 64 groups at a time."""
+    groups, number = labels.shape[1], codes.shape[1]
     # The column that tells most comes first: what it rules out is not looked at again.
     order = sorted(range(len(coverage)), key=lambda j: -len(coverage[j].labels))
     tuples = np.ascontiguousarray(codes[order], dtype=np.int32)
@@ -44,11 +95,7 @@ def match(codes: NDArray[np.int32], labels: NDArray[np.int32], coverage: Sequenc
         places = np.cumsum([0, *(len(mask) for mask in masks)]).astype(np.int64)
         offsets, members = _match(tuples, np.concatenate(masks), places[:-1])
         total += len(members)
-        if total > MOST_PAIRS:
-            raise InputError(
-                "The labels of the release overlap too much to say which records a person may have.",
-                "Measure a part of the release.",
-            )
+        _check_pairs(total)
         found_tuples.append(np.repeat(np.arange(number), np.diff(offsets)))
         found_groups.append(members + start)
     rows, members = np.concatenate(found_tuples), np.concatenate(found_groups)
@@ -56,24 +103,6 @@ def match(codes: NDArray[np.int32], labels: NDArray[np.int32], coverage: Sequenc
         by_tuple = np.argsort(rows, kind="stable")
         rows, members = rows[by_tuple], members[by_tuple]
     return np.searchsorted(rows, np.arange(number + 1)), members
-
-
-def _looked_up(
-    codes: NDArray[np.int32], labels: NDArray[np.int32], owners: Sequence[Codes], coverage: Sequence[Coverage]
-) -> tuple[Codes, Codes]:
-    """Where every leaf has one label at most, every tuple has one group at most."""
-    columns = [owner[column] for owner, column in zip(owners, codes, strict=True)]
-    known = np.all([column >= 0 for column in columns], axis=0)
-    together = [
-        np.concatenate([group.astype(np.int64), column[known]]) for group, column in zip(labels, columns, strict=True)
-    ]
-    first, numbers = combine(together, [len(one.labels) for one in coverage])
-    groups = labels.shape[1]
-    group_of = np.full(len(first), -1, dtype=np.int64)
-    group_of[numbers[:groups]] = np.arange(groups)
-    found = np.full(codes.shape[1], -1, dtype=np.int64)
-    found[known] = group_of[numbers[groups:]]
-    return np.concatenate([[0], np.cumsum(found >= 0)]), found[found >= 0]
 
 
 def _masks(labels: NDArray[np.int32], coverage: Coverage) -> NDArray[np.uint64]:

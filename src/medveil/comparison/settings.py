@@ -17,7 +17,7 @@ class Evaluation(BaseModel):
         tuple[str, ...] | dict[str, str],
         Field(description="SQL aggregates (SELECT ... FROM data) that original and release should answer alike."),
     ] = ()
-    workload: Annotated[int, Field(ge=10, le=100_000, description="How many random counting queries are asked.")] = 500
+    workload: Annotated[int, Field(ge=10, le=100_000, description="How many random counting queries are asked.")] = 200
     threshold: Annotated[
         float, Field(gt=0, le=1, description="The risk of a single person above which people are counted as at risk.")
     ] = 0.2

@@ -13,25 +13,23 @@ from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
 
-def drawn_codes(coverage: Coverage, random: np.random.Generator) -> NDArray[np.int64]:
-    """A leaf code for each published row, drawn evenly from the leaves of its label; -1 where it covers none."""
-    position = coverage.held.draw(coverage.codes.astype(np.int64), random)
+def drawn_codes(coverage: Coverage, labels: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+    """A leaf code for each of these label codes, drawn evenly from the leaves of the label; -1 where it has none."""
+    position = coverage.held.draw(labels, random)
     return np.where(np.isnan(position), -1, np.floor(np.nan_to_num(position))).astype(np.int64)
 
 
-def drawn_numbers(coverage: Coverage, random: np.random.Generator) -> NDArray[np.float64]:
-    """A number (a day for dates) for each published row, drawn evenly from the line that its label covers; NaN where
-    it is missing.
+def drawn_numbers(coverage: Coverage, labels: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.float64]:
+    """A number (a day for dates) for each of these label codes, drawn evenly from the line that the label covers; NaN
+    where it is missing.
     """
     assert coverage.line is not None
-    position = coverage.line.draw(coverage.codes.astype(np.int64), random)
-    length = (coverage.line.ends - coverage.line.starts)[
-        coverage.line.offsets[:-1].clip(max=len(coverage.line.ends) - 1)
-    ]
+    position = coverage.line.draw(labels, random)
+    length = coverage.line.totals
     if whole_line(coverage.domain):
         # Points keep what was published, such as a mean of 34.6.
-        position = np.where(length[coverage.codes] > 0, np.floor(position), position)
-    missing = random.random(len(position)) < coverage.missing[coverage.codes]
+        position = np.where(length[labels] > 0, np.floor(position), position)
+    missing = random.random(len(position)) < coverage.missing[labels]
     return np.where(missing, np.nan, position)
 
 
@@ -66,11 +64,14 @@ class Values:
         return values.take(indices) if len(values) else pa.nulls(len(self.codes), pa.string())
 
 
-def drawn(coverage: Coverage, random: np.random.Generator) -> Values:
-    """A published column with every label replaced by a value."""
+def drawn(
+    coverage: Coverage, random: np.random.Generator, labels: NDArray[np.int32 | np.int64] | None = None
+) -> Values:
+    """A value in the place of each label: of the published rows, or of these label codes."""
+    codes = (coverage.codes if labels is None else labels).astype(np.int64)
     if coverage.line is not None:
-        return Values(coverage.domain, drawn_numbers(coverage, random), None)
-    return Values(coverage.domain, None, drawn_codes(coverage, random))
+        return Values(coverage.domain, drawn_numbers(coverage, codes, random), None)
+    return Values(coverage.domain, None, drawn_codes(coverage, codes, random))
 
 
 def original(domain: Domain, codes: NDArray[np.int64 | np.int32]) -> Values:

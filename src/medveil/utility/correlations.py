@@ -15,6 +15,8 @@ from medveil.utility.original import cell_codes
 Floats = NDArray[np.float64]
 LARGEST_TABLE = 1 << 22
 """Pairs of columns with more combinations of values than this are left out."""
+DRAWN = 200_000
+"""How many values are drawn for a column: the same number for every distinct combination of labels, one at least."""
 
 
 class CorrelationDistance(Measure):
@@ -39,19 +41,23 @@ class CorrelationDistance(Measure):
         if not len(comparison.classes):
             return Skipped("nothing was published")
         random = comparison.random(self.name)
-        kept = ~comparison.suppressed
         domains = comparison.problem.cells.domains
         before = {name: original(domains[name], cell_codes(comparison, name)) for name in columns}
-        after = {name: _only(drawn(coverage, random), kept) for name, coverage in columns.items()}
+        tuples = comparison.tuples
+        draws = max(DRAWN // len(tuples), 1)
+        after = {
+            name: drawn(coverage, random, np.repeat(labels, draws))
+            for (name, coverage), labels in zip(columns.items(), tuples.labels, strict=True)
+        }
         weights = comparison.problem.cells.counts.astype(np.float64)
-        ones = np.ones(int(np.count_nonzero(kept)))
+        published = np.repeat(tuples.records.astype(np.float64), draws) / draws
         parts, skipped = {}, {}
         for a, b in itertools.combinations(columns, 2):
             size = len(domains[a]) * len(domains[b])
             if before[a].numbers is None and before[b].numbers is None and size > LARGEST_TABLE:
                 skipped[f"{a}, {b}"] = "they have too many values"
                 continue
-            then, now = association(before[a], before[b], weights), association(after[a], after[b], ones)
+            then, now = association(before[a], before[b], weights), association(after[a], after[b], published)
             if then is None:
                 skipped[f"{a}, {b}"] = "one of them does not vary"
             else:
@@ -59,11 +65,6 @@ class CorrelationDistance(Measure):
         if not parts:
             return Skipped("no pair of columns has an association that could be compared")
         return Score(float(np.mean(list(parts.values()))), parts=parts, skipped=skipped)
-
-
-def _only(values: Values, kept: NDArray[np.bool_]) -> Values:
-    numbers = None if values.numbers is None else values.numbers[kept]
-    return Values(values.domain, numbers, None if values.codes is None else values.codes[kept])
 
 
 def association(a: Values, b: Values, weights: Floats) -> float | None:
