@@ -34,7 +34,7 @@ def parts(epsilon: float, shares: Mapping[str, float]) -> dict[str, float]:
     >>> parts(2.0, {"node": 0.25, "cells": 0.5, "totals": 0.25})
     {'node': 0.5, 'cells': 1.0, 'totals': 0.5}
     >>> parts(1.0, {"node": 0.1, "cells": 0.9})
-    {'node': 0.09999999999999999, 'cells': 0.9}
+    {'node': 0.09999999999999999, 'cells': 0.8999999999999999}
     """
     whole = sum(Fraction(str(share)) for share in shares.values())
     divided = {}

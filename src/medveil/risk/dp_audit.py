@@ -29,6 +29,9 @@ Draw = Callable[[int], Integers]
 Event = tuple[int, str, int]
 """A feature, one of `=`, `<=` and `>=`, and a value."""
 
+SEARCH_CAUTION = 3.3
+"""How many standard errors events are marked down by while one is searched for: about what its bound will lose."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -119,7 +122,7 @@ def try_out(trial: Trial, error: float) -> Found:
     """One trial: search on half of the runs, bound on the other half."""
     half = trial.runs // 2
     search = trial.without(half), trial.with_(half)
-    best, swapped = _search(*search, trial.group_delta, error)
+    best, swapped = _search(*search, trial.group_delta)
     test = trial.without(half), trial.with_(half)
     first, second = (test[1], test[0]) if swapped else test
     counts = _count(first, best), _count(second, best)
@@ -137,23 +140,27 @@ def try_out(trial: Trial, error: float) -> Found:
     )
 
 
-def _search(without: Integers, with_: Integers, delta: float, error: float) -> tuple[Event, bool]:
-    """The event with the largest lower bound on these runs, and whether the person makes it likelier."""
+def _search(without: Integers, with_: Integers, delta: float) -> tuple[Event, bool]:
+    """The event that promises most on these runs, and whether the person makes it likelier.
+
+    What it promises is guessed quickly; only the bound on the other half has to be right.
+    """
     runs = len(without)
-    found: dict[tuple[int, int], float] = {}
-    best, best_bound = ((0, ">=", 0), False), -1.0
+    best, most = ((0, ">=", 0), False), -math.inf
     for event in _events(without, with_):
         counts = _count(without, event), _count(with_, event)
         for swapped in (False, True):
-            pair = counts[::-1] if swapped else counts
-            # Cheap first: an event whose plain ratio is not above the best bound cannot have a better bound.
-            if pair[0] / runs - delta <= 0 or math.log(pair[0] / max(pair[1], 0.5)) <= best_bound:
-                continue
-            if pair not in found:
-                found[pair] = lower_bound(*pair, runs, delta, error)
-            if found[pair] > best_bound:
-                best, best_bound = (event, swapped), found[pair]
+            likely, unlikely = counts[::-1] if swapped else counts
+            low, high = _about(likely, runs, -SEARCH_CAUTION), _about(unlikely, runs, SEARCH_CAUTION)
+            if low > delta and math.log((low - delta) / high) > most:
+                best, most = (event, swapped), math.log((low - delta) / high)
     return best
+
+
+def _about(events: int, runs: int, errors: float) -> float:
+    """A probability so many standard errors away from what was counted (Wilson 1927)."""
+    square = errors**2
+    return (events + square / 2 + errors * math.sqrt(events * (runs - events) / runs + square / 4)) / (runs + square)
 
 
 def _events(without: Integers, with_: Integers) -> Iterator[Event]:

@@ -79,7 +79,7 @@ def table_on(grid: Grid, cells: Sequence[tuple[int, int, int]]) -> Table:
 def proved_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[Trial]:
     """The whole on small tables, and each part of the budget where its ratio is largest."""
     records = mechanism.records
-    trials = [*whole_trials(mechanism, epsilon, runs), node_trial(mechanism, 4 * runs)]
+    trials = [*whole_trials(mechanism, epsilon, runs), node_trial(mechanism, 10 * runs)]
     trials += cell_trials(
         "cells", mechanism.epsilon["cells"], mechanism.cell_noise, mechanism.false_cells, records, 20 * runs, mechanism
     )
@@ -288,7 +288,7 @@ def published_trials(method: InformativePreserving, model: DifferentialPrivacy, 
             features,
             draw(table_on(grid, without)),
             draw(table_on(grid, with_)),
-            max(runs // 4, 100),
+            max(runs // 4, 250),
         )
         for scenario, (without, with_) in scenarios.items()
     ]
