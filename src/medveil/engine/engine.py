@@ -121,9 +121,11 @@ class Engine:
         What is kept of one subject does not depend on the others.
         """
         person = self.column(subject)
+        # A window may not be ordered by what is drawn anew each time it is looked at: numbers are drawn first.
+        drawn = f"SELECT *, random() AS chance FROM data WHERE {person} IS NOT NULL"
         kept = (
-            f"SELECT * EXCLUDE (place) FROM (SELECT *, row_number() OVER (PARTITION BY {person} ORDER BY random()) "
-            f"AS place FROM data WHERE {person} IS NOT NULL) WHERE place <= {int(most)}"
+            f"SELECT * EXCLUDE (place, chance) FROM (SELECT *, row_number() OVER (PARTITION BY {person} "
+            f"ORDER BY chance) AS place FROM ({drawn})) WHERE place <= {int(most)}"
         )
         before = self.rows
         self.connection.execute(f"CREATE OR REPLACE TABLE data AS {kept}").fetchall()
