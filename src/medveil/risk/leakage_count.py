@@ -16,7 +16,8 @@ from medveil.lattice.tables import fold, rank
 from medveil.risk.leakage_crowd import Crowd
 
 DIRECT = 1 << 20
-"""So many combinations, or four times the entries, have a counter each."""
+PER_ENTRY = 4
+"""So many combinations, or so many for each entry, have a counter each."""
 
 RANKS_KEPT = 12
 """How many of the sets counted last keep the rank of every entry, for sets that hold them and more."""
@@ -53,7 +54,7 @@ class Counter:
         if crowd.person is not None or crowd.mass is not None:
             return self._divide_mass(positions)
         space = math.prod(crowd.sizes[p] for p in positions)
-        if space <= max(DIRECT, 4 * len(crowd.counts)):
+        if space <= max(DIRECT, PER_ENTRY * len(crowd.counts)):
             chosen = np.array(positions, dtype=np.int64)
             radices = np.array([crowd.sizes[p] for p in positions], dtype=np.int64)
             sums = _count(crowd.codes, chosen, radices, crowd.counts, space)

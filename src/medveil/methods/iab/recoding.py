@@ -77,7 +77,8 @@ class Recoding(ABC, Generic[State]):
             return list(self.shield)
         if moves is Moves.NEEDED:
             shields = [self.table.requirements[index].shield for index in violated]
-            return list(min(shields, key=len)) if shields else []
+            smallest: tuple[int, ...] = min(shields, key=len, default=())
+            return list(smallest)
         return sorted({p for index in violated for p in self.table.requirements[index].shield})
 
 
