@@ -29,6 +29,8 @@ ORDER = (
     "workflow",
     "inspection",
     "measurement",
+    "trial",
+    "compare",
     "datasets",
     "demonstration",
     "reproduce",

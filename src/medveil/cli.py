@@ -76,6 +76,40 @@ def anonymize(
 
 
 @app.command()
+def compare(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    out: Annotated[Path, typer.Option(help="The directory to make; it must not be there yet.")],
+    methods: Annotated[str, typer.Option(help="'all', or names with commas between them.")] = "all",
+    sweep: Annotated[str | None, typer.Option(help="A parameter and the values to try, such as k=2,5,10,25.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Records to use instead of those the policy names.")] = None,
+    time_limit: Annotated[float, typer.Option(min=1, help="Seconds that each search may take.")] = 120.0,
+    as_json: AsJson = False,
+    threads: Threads = None,
+    memory: Memory = None,
+) -> None:
+    """Run every method that fits a policy on the same data, and show what each reaches and costs."""
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.compare import ALL, Sweep  # noqa: PLC0415
+    from medveil.compare import compare as run_all  # noqa: PLC0415
+    from medveil.engine import Limits  # noqa: PLC0415
+
+    chosen = ALL if methods == ALL else [name.strip() for name in methods.split(",")]
+    swept = None if sweep is None else Sweep.read(sweep)
+    with terminal.progress() as progress:
+        outcomes = run_all(
+            policy,
+            out=out,
+            chosen=chosen,
+            sweep=swept,
+            data=data,
+            limits=Limits(threads, memory),
+            time_limit=time_limit,
+            progress=progress,
+        )
+    _print(outcomes, as_json, lambda: terminal.show_comparison(outcomes, out))
+
+
+@app.command()
 def audit(
     directory: Annotated[Path, typer.Argument(help="A release directory.")],
     source: Annotated[Path | None, typer.Option(help="The original data, for claims that need them.")] = None,
@@ -263,13 +297,13 @@ def demo(
     out: Annotated[Path, typer.Option(help="The directory to make; it must not be there yet.")] = Path("demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Generate patients, anonymize them and show what was achieved."""
+    """Generate patients, anonymize them by every method of the papers and show what was achieved."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.demonstration import demonstrate  # noqa: PLC0415
 
     with terminal.progress() as progress:
-        release = demonstrate(rows, out, progress)
-    _print(release.manifest, as_json, lambda: terminal.show_release(release))
+        tour = demonstrate(rows, out, progress)
+    _print(tour.told(), as_json, lambda: terminal.show_tour(tour, out))
 
 
 @app.command()

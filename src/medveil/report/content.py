@@ -26,6 +26,7 @@ class Picture:
     description: str
     draw: Callable[[str], str]
     table: Table
+    wide: bool = False
 
     @cached_property
     def svg(self) -> str:

@@ -61,7 +61,7 @@ class Pictures:
 
             return sketches.curves(name, curves, across, up).svg(label)
 
-        return Picture(title, description, draw, table)
+        return Picture(title, description, draw, table, wide=True)
 
     def tree(
         self, title: str, description: str, nodes: Sequence[tuple[int | None, int, bool]], table: Table

@@ -63,13 +63,15 @@ def curves(name: str, curves: Sequence[Curve], across: str, up: str) -> Drawing:
             [x for x, _ in curve.points],
             [y for _, y in curve.points],
             color=SERIES[place % len(SERIES)],
-            marker=MARKERS[place % len(MARKERS)],
+            marker=MARKERS[(place + place // len(MARKERS)) % len(MARKERS)],
             markersize=7,
             linewidth=1.5,
             label=curve.name,
         )
         for (x, y), note in zip(curve.points, curve.notes, strict=False):
             axes.annotate(note, (x, y), xytext=(6, 5), textcoords="offset points", fontsize=8, color=TEXT)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.set_xlim(left=0)

@@ -1,0 +1,184 @@
+"""The page of a comparison: what each method reaches, what it costs, and what did not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from medveil.report.content import Page, Picture, Section, Table, Verdict
+from medveil.report.pictures import Curve, Pictures
+from medveil.report.words import figure, percent, plural, risk
+
+MARK = "INTERNAL: this page compares releases with the original. Do not hand it on."
+MEGABYTE = 2**20
+
+Outcome = Mapping[str, Any]
+
+
+def comparison_page(outcomes: Sequence[Outcome], *, private: bool, swept: str | None = None) -> Page:
+    """`comparison.html`. `private`: under differential privacy, where groups of rows say nothing about people."""
+    pictures = Pictures()
+    done = [outcome for outcome in outcomes if outcome["reason"] is None]
+    left = [outcome for outcome in outcomes if outcome["reason"] is not None]
+    sections = []
+    if done:
+        sections.append(_balance(pictures, done, private=private, swept=swept))
+        sections.append(Section("figures", "All figures", (), (), [summary(done, private=private), _claims(done)]))
+        sections.append(_cost(pictures, done))
+        sections.append(Section("measures", "Every measure", (), (), _measures(done)))
+    if left:
+        rows = [[_title(outcome), str(outcome["reason"])] for outcome in left]
+        table = Table("What did not fit, or failed", ["method", "reason"], rows, numeric=False)
+        sections.append(Section("left", "What did not fit", (), (), [table]))
+    return Page(
+        title="Methods compared",
+        subtitle=f"{plural(len(done), 'run')} on the same data; {plural(len(left), 'method')} did not fit.",
+        verdict=_verdict(done),
+        sections=sections,
+        mark=MARK,
+        footer=("Made by medveil. The releases themselves were proved, measured and thrown away.",),
+    )
+
+
+def measured(outcome: Outcome, name: str) -> float | None:
+    """A measure of a release; None where there is none."""
+    value = outcome["measures"].get(name, {}).get("value")
+    return None if value is None else float(value)
+
+
+def highest_risk(outcome: Outcome) -> float | None:
+    value = outcome["risks"].get("prosecutor", {}).get("value")
+    return None if value is None else float(value)
+
+
+def epsilon(outcome: Outcome) -> float | None:
+    for claim in outcome["claims"]:
+        if "epsilon" in claim["required"]:
+            return float(claim["required"]["epsilon"])
+    return None
+
+
+def _verdict(done: Sequence[Outcome]) -> Verdict:
+    if not done:
+        return Verdict(good=False, sentence="No method made a release.")
+    best = [(value, outcome) for outcome in done if (value := measured(outcome, "lm")) is not None]
+    if not best:
+        return Verdict(good=True, sentence="Every release that was made keeps what it claims.")
+    value, outcome = min(best, key=lambda pair: pair[0])
+    return Verdict(
+        good=True,
+        sentence=f"Every release that was made keeps what it claims; {_title(outcome)} keeps most detail.",
+        points=[
+            f"It loses {percent(value)} of the detail of the quasi-identifiers (LM).",
+            "Which loss matters depends on what the data are for: look at the other measures as well.",
+        ],
+    )
+
+
+def _title(outcome: Outcome) -> str:
+    setting = ", ".join(f"{key} = {value}" for key, value in outcome["setting"].items())
+    return f"{outcome['name']} ({setting})" if setting else str(outcome["name"])
+
+
+def _balance(pictures: Pictures, done: Sequence[Outcome], *, private: bool, swept: str | None) -> Section:
+    """Privacy against utility."""
+    privacy = epsilon if private else highest_risk
+    curves: dict[str, list[tuple[float, float, str]]] = {}
+    rows = []
+    for outcome in done:
+        loss, exposed = measured(outcome, "lm"), privacy(outcome)
+        if loss is None or exposed is None:
+            continue
+        note = figure(outcome["setting"][swept]) if swept in outcome["setting"] else ""
+        curves.setdefault(str(outcome["name"]), []).append((loss, exposed, f"{swept} {note}" if note else ""))
+        rows.append([_title(outcome), percent(loss), figure(exposed) if private else risk(exposed)])
+    up = "epsilon" if private else "highest risk of being found"
+    table = Table("Privacy against utility", ["method", "detail lost", up], rows)
+    words = (
+        "Left is more useful, low is safer: the best runs are at the lower left."
+        if not private
+        else "Left is more useful, low is safer; epsilon is what each person may change at most."
+    )
+    drawn: list[Picture] = []
+    if curves:
+        lines = [
+            Curve(name, [(x, y) for x, y, _ in points], [note for _, _, note in points])
+            for name, points in curves.items()
+        ]
+        title = "Privacy against utility"
+        drawn = [pictures.curves(title, words, lines, "detail lost (LM, 0 to 1)", up, table)]
+    return Section("balance", "Privacy against utility", (), drawn)
+
+
+def summary(done: Sequence[Outcome], *, private: bool) -> Table:
+    """One line a run."""
+    headers = ["method", "epsilon" if private else "highest risk", "LM", "NCP", "query error"]
+    headers += ["suppressed", "counterfeit", "seconds", "MB"]
+    rows = []
+    for outcome in done:
+        counted = outcome["rows"]
+        told = counted.get("input")
+        exposed = epsilon(outcome) if private else highest_risk(outcome)
+        rows.append(
+            [
+                _title(outcome),
+                "" if exposed is None else figure(exposed) if private else risk(exposed),
+                *(_measure(outcome, name) for name in ("lm", "ncp", "query-error")),
+                percent(counted["suppressed"] / told) if told else "",
+                percent(counted.get("counterfeit", 0) / counted["published"]) if counted.get("published") else "",
+                f"{outcome['seconds']:.2f}",
+                f"{outcome['memory'] / MEGABYTE:,.0f}",
+            ]
+        )
+    return Table("What each run reached and cost", headers, rows)
+
+
+def _measure(outcome: Outcome, name: str) -> str:
+    value = measured(outcome, name)
+    return "" if value is None else figure(value)
+
+
+def _claims(done: Sequence[Outcome]) -> Table:
+    rows = [
+        [_title(outcome), str(claim["summary"]), figure(claim["required"]), figure(claim["achieved"] or {})]
+        for outcome in done
+        for claim in outcome["claims"]
+    ]
+    return Table("Claims, all proved again", ["method", "claim", "required", "reached"], rows, numeric=False)
+
+
+def _cost(pictures: Pictures, done: Sequence[Outcome]) -> Section:
+    names = [_title(outcome) for outcome in done]
+    time = pictures.bars(
+        "Time",
+        "Seconds until the release was written and proved, in a process of its own; measuring is not counted.",
+        names,
+        {"seconds": [float(outcome["seconds"]) for outcome in done]},
+        first="method",
+        written=lambda value: f"{value:.2f} s",
+    )
+    program = max(float(outcome["program"]) for outcome in done) / MEGABYTE
+    memory = pictures.bars(
+        "Memory",
+        f"The most that the process held until then; the program alone takes about {program:,.0f} MB.",
+        names,
+        {"megabytes": [float(outcome["memory"]) / MEGABYTE for outcome in done]},
+        first="method",
+        written=lambda value: f"{value:,.0f} MB",
+    )
+    return Section("cost", "Time and memory", (), [time, memory])
+
+
+def _measures(done: Sequence[Outcome]) -> list[Table]:
+    """All measures and risks, a line for each, a column for each run, a few runs a table."""
+    tables = []
+    for start in range(0, len(done), 6):
+        part = done[start : start + 6]
+        rows = []
+        for kind in ("measures", "risks"):
+            for name in dict.fromkeys(name for outcome in part for name in outcome[kind]):
+                cells = [outcome[kind].get(name, {}).get("value") for outcome in part]
+                if any(cell is not None for cell in cells):
+                    rows.append([name, *("" if cell is None else figure(float(cell)) for cell in cells)])
+        tables.append(Table("Measures and risks", ["measure", *(_title(outcome) for outcome in part)], rows))
+    return tables
