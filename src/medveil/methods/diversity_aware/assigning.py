@@ -1,0 +1,167 @@
+"""The cheapest assignment to given centers: a min-cost flow on few arcs, to which arcs are added until it is proved."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.methods.diversity_aware.caps import Caps
+from medveil.methods.diversity_aware.points import Points, pair_distances
+from medveil.methods.diversity_aware.potentials import Potentials, find_potentials
+from medveil.methods.diversity_aware.pricing import Prices, look_around
+from medveil.methods.diversity_aware.solving import Solvers
+from medveil.methods.method import Run
+
+_BITS = 40
+"""Distances are rounded to multiples of 2^-40 of the largest possible one."""
+
+_FIRST = 8
+"""Arcs of each record to begin with where nothing is known of prices."""
+
+_FIRST_AT_PRICES = 6
+"""Arcs of each record to begin with where prices say which are likely."""
+
+_MORE = 8
+"""Arcs that a record may get at a time."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A cluster for each record.
+
+    cost: the sum of the distances to the given centers.
+    bound: no assignment to these centers that keeps the caps costs less; -inf where none was asked for.
+    prices: what proves it.
+    """
+
+    cluster: NDArray[np.int32]
+    cost: float
+    bound: float
+    prices: Prices
+    flows: int = 1
+
+    @property
+    def gap(self) -> float:
+        return max(self.cost - self.bound, 0.0)
+
+
+def unit_of(points: Points) -> float:
+    """What distances are rounded to: the greatest possible one over 2^40, so that n records err by less than n units."""
+    spans = np.ptp(points.numbers, axis=0) if len(points) else np.zeros(0)
+    widest = float(spans.sum() + points.scales.sum())
+    return max(widest, 1e-300) / 2.0**_BITS
+
+
+def assign(
+    points: Points,
+    values: NDArray[np.int32],
+    centers: Points,
+    caps: Caps,
+    start: NDArray[np.int32],
+    solvers: Solvers,
+    run: Run,
+    *,
+    prices: Prices | None = None,
+    enough: float = 0.0,
+    stage: str = "Assigning",
+) -> Assignment:
+    """The assignment of least cost that keeps the caps, for the given centers.
+
+    `start` is any assignment that keeps them, so that the few arcs of each record always allow one; `prices`, such as
+    those of nearby centers, choose the first arcs. After each flow all clusters are looked at for arcs of negative
+    reduced cost; where there is none, the assignment is optimal. It ends earlier where the cost is within the share
+    `enough` of the bound.
+    """
+    unit = unit_of(points)
+    nothing = np.full(len(points), np.inf)
+    seed = prices or Prices.zero(caps)
+    first = min(_FIRST if prices is None else _FIRST_AT_PRICES, caps.clusters)
+    offers = look_around(points, values, centers, seed, nothing, first, run, stage)
+    arcs = _join(offers.records, offers.clusters, np.arange(len(points), dtype=np.int32), start, caps.clusters)
+    known = Potentials(
+        -np.rint(seed.of_value / unit).astype(np.int64), -np.rint(seed.of_cluster / unit).astype(np.int64)
+    )
+    best: Assignment | None = None
+    for number in itertools.count(1):
+        lengths = pair_distances(points, centers, *arcs)
+        costs = np.rint(lengths / unit).astype(np.int64)
+        chosen = _flow(arcs, costs, values, caps, solvers, run, stage)
+        starts = np.searchsorted(arcs[0], np.arange(len(points) + 1)).astype(np.int64)
+        known = find_potentials(starts, arcs[1], costs, chosen, values, caps, known, run)
+        found = Prices(-known.of_value * unit, -known.of_cluster * unit)
+        cluster = arcs[1][chosen]
+        pays = lengths[chosen] + found.of_value[values, cluster]
+        offers = look_around(points, values, centers, found, pays - 2 * unit, _MORE, run, stage)
+        bound = float(offers.least.sum()) - found.paid(caps, len(points))
+        here = Assignment(cluster, float(lengths[chosen].sum()), bound, found, number)
+        best = here if best is None else replace(here, bound=max(best.bound, bound))
+        if not len(offers.records) or best.gap <= enough * best.cost:
+            break
+        arcs = _join(*arcs, offers.records, offers.clusters, caps.clusters)
+    assert best is not None
+    return best
+
+
+def _join(
+    records: NDArray[np.int32],
+    clusters: NDArray[np.int32],
+    more_records: NDArray[np.int32],
+    more_clusters: NDArray[np.int32],
+    number: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Arcs of both, each once, by record."""
+    keys = np.concatenate([records, more_records]).astype(np.int64) * number
+    keys += np.concatenate([clusters, more_clusters])
+    keys = np.unique(keys)
+    return (keys // number).astype(np.int32), (keys % number).astype(np.int32)
+
+
+def _flow(
+    arcs: tuple[NDArray[np.int32], NDArray[np.int32]],
+    costs: NDArray[np.int64],
+    values: NDArray[np.int32],
+    caps: Caps,
+    solvers: Solvers,
+    run: Run,
+    stage: str,
+) -> NDArray[np.int64]:
+    """The arc that each record takes in the cheapest flow.
+
+    Record -> (value, cluster) -> cluster; what a cluster or a cap needs at least is the node's demand, one more record
+    goes from a cluster to the rest. A pair that its cap cannot bind needs no node.
+    """
+    records, clusters = arcs
+    n, c = len(values), caps.clusters
+    pair = values[records].astype(np.int64) * c + clusters
+    wanted = np.bincount(pair, minlength=len(caps.upper) * c).reshape(len(caps.upper), c)
+    bound = (wanted > caps.upper[:, None]) | (caps.lower > 0)[:, None]
+    pairs = np.flatnonzero(bound.ravel())
+    first_cluster = n + len(pairs)
+    rest = first_cluster + c
+    node = first_cluster + np.tile(np.arange(c), len(caps.upper))
+    node[pairs] = n + np.arange(len(pairs))
+    extra = n - caps.smallest * c
+    lower, upper = caps.lower[pairs // c], caps.upper[pairs // c]
+    more = np.arange(c) if extra else np.arange(0)
+    supply = np.concatenate(
+        [
+            np.ones(n, np.int64),
+            -lower,
+            np.full(c, -(caps.smallest - int(caps.lower.sum())), np.int64),
+            np.array([-extra] if extra else [], dtype=np.int64),
+        ]
+    )
+    answer = solvers.flow(
+        run,
+        stage,
+        tail=np.concatenate([records, n + np.arange(len(pairs)), first_cluster + more]).astype(np.int32),
+        head=np.concatenate([node[pair], first_cluster + pairs % c, np.full(len(more), rest)]).astype(np.int32),
+        capacity=np.concatenate([np.ones(len(records)), upper - lower, np.ones(len(more))]).astype(np.int64),
+        cost=np.concatenate([costs, np.zeros(len(pairs) + len(more), np.int64)]),
+        supply=supply,
+    )
+    return np.flatnonzero(answer["flow"][: len(records)])
+

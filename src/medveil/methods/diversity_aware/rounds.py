@@ -1,0 +1,216 @@
+"""Assign, move the centers, assign again: whole, or in blocks of neighbours where there are too many records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.methods.diversity_aware.assigning import Assignment, assign, unit_of
+from medveil.methods.diversity_aware.caps import Caps, even_caps, merge_free
+from medveil.methods.diversity_aware.halving import halve
+from medveil.methods.diversity_aware.points import Points, cost, medians
+from medveil.methods.diversity_aware.pricing import Prices
+from medveil.methods.diversity_aware.solving import Solvers
+from medveil.methods.method import Run
+
+_BLOCK_RECORDS = 2_500
+"""Records of a block, about."""
+
+_BLOCK_CLUSTERS = 30
+"""Clusters of a block, at least."""
+
+_BLOCK_ROUNDS = 4
+"""Rounds within a block, at most: what lies across its edges comes in the next pass."""
+
+_PASSES = 2
+"""How often all records are gone through in blocks, each time in others."""
+
+_ENOUGH = 1e-4
+"""Many records at once are assigned until the cost is proved to be within this share of the least."""
+
+_SAMPLES, _SAMPLE_RECORDS = 4, 20_000
+"""The neighbourhoods in which the gap of blocks is measured, and the records of each."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is done: the most `rounds`; above `blocks_above` records they are made in blocks of neighbours; up to
+    `whole_up_to` records all are then assigned once more, as a whole.
+    """
+
+    rounds: int = 50
+    blocks_above: int = 10_000
+    whole_up_to: int = 100_000
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Clusters, and what making them cost.
+
+    cost: the sum of the distances to `centers`, those which the last assignment was made for.
+    bound: no assignment to these centers that keeps the caps costs less; None where that was not proved.
+    costs: after each assignment and each move of the centers; it never rises.
+    measured_gap: where nothing is proved, the share of the cost that exact assignment of some neighbourhoods saved.
+    """
+
+    cluster: NDArray[np.int32]
+    centers: Points
+    cost: float
+    bound: float | None
+    costs: tuple[float, ...] = ()
+    measured_gap: float | None = None
+    prices: Prices | None = field(default=None, repr=False)
+
+    @property
+    def gap(self) -> float | None:
+        return None if self.bound is None else max(self.cost - self.bound, 0.0)
+
+
+def cluster_points(
+    points: Points, values: NDArray[np.int32], caps: Caps, effort: Effort, solvers: Solvers, run: Run
+) -> Clustering:
+    """Clusters that keep the caps at little cost."""
+    codes, merged = merge_free(values, caps)
+    start = halve(points, codes, merged, run)
+    centers = medians(points, start, caps.clusters)
+    if len(points) <= effort.blocks_above:
+        return alternate(points, codes, merged, centers, start, effort.rounds, solvers, run)
+    found = in_blocks(points, codes, merged, centers, start, effort.rounds, solvers, run)
+    centers = medians(points, found.cluster, caps.clusters)
+    if len(points) <= effort.whole_up_to:
+        whole = alternate(points, codes, merged, centers, found.cluster, 1, solvers, run, enough=_ENOUGH)
+        return replace(whole, costs=(*found.costs, *whole.costs))
+    gap = measure_gap(points, codes, merged, centers, found.cluster, solvers, run)
+    moved = cost(points, centers, found.cluster)
+    return replace(found, centers=centers, cost=moved, costs=(*found.costs, moved), measured_gap=gap)
+
+
+def alternate(
+    points: Points,
+    values: NDArray[np.int32],
+    caps: Caps,
+    centers: Points,
+    start: NDArray[np.int32],
+    rounds: int,
+    solvers: Solvers,
+    run: Run,
+    *,
+    enough: float = 0.0,
+) -> Clustering:
+    """Assign to the given centers, move each center to the median of its records, and so on, until nothing is gained."""
+    costs = [cost(points, centers, start)]
+    rounding = unit_of(points) * len(points)
+    assigned: Assignment | None = None
+    for number in range(1, max(rounds, 1) + 1):
+        stage = f"Assigning, round {number}"
+        prices = assigned.prices if assigned else None
+        assigned = assign(points, values, centers, caps, start, solvers, run, prices=prices, enough=enough, stage=stage)
+        if assigned.cost > costs[-1]:  # by rounding: what there was is as good
+            assigned = replace(assigned, cluster=start, cost=costs[-1])
+        start = assigned.cluster
+        costs.append(assigned.cost)
+        if number == rounds:
+            break
+        moved = medians(points, start, caps.clusters)
+        better = cost(points, moved, start)
+        if better >= assigned.cost - rounding:
+            break
+        centers = moved
+        costs.append(better)
+    assert assigned is not None
+    return Clustering(start, centers, assigned.cost, assigned.bound, tuple(costs), prices=assigned.prices)
+
+
+def in_blocks(
+    points: Points,
+    values: NDArray[np.int32],
+    caps: Caps,
+    centers: Points,
+    start: NDArray[np.int32],
+    rounds: int,
+    solvers: Solvers,
+    run: Run,
+) -> Clustering:
+    """Rounds within blocks of neighbouring clusters, each block for itself; then in other blocks.
+
+    The clusters of a block keep the caps, and so does whatever the block makes of their records.
+    """
+    silent = replace(run, progress=lambda stage, share: None)
+    per_block = max(_BLOCK_CLUSTERS, _BLOCK_RECORDS // caps.smallest)
+    cluster, costs = start.copy(), [cost(points, centers, start)]
+    for number in range(_PASSES):
+        total, done = 0.0, 0
+        for block in _neighbourhoods(points, centers, cluster, per_block, run):
+            run.step(f"Assigning in blocks, pass {number + 1} of {_PASSES}", done / caps.clusters)
+            found = alternate(
+                points.take(block.records),
+                values[block.records],
+                replace(caps, clusters=len(block.clusters)),
+                centers.take(block.clusters),
+                block.cluster,
+                min(rounds, _BLOCK_ROUNDS),
+                solvers,
+                silent,
+            )
+            cluster[block.records] = block.clusters[found.cluster]
+            total += found.cost
+            done += len(block.clusters)
+        centers = medians(points, cluster, caps.clusters)
+        costs += [total, cost(points, centers, cluster)]
+    return Clustering(cluster, centers, costs[-1], None, tuple(costs))
+
+
+def measure_gap(
+    points: Points,
+    values: NDArray[np.int32],
+    caps: Caps,
+    centers: Points,
+    cluster: NDArray[np.int32],
+    solvers: Solvers,
+    run: Run,
+) -> float:
+    """The share of the cost that is saved where some neighbourhoods, taken at random, are assigned exactly."""
+    per_sample = max(_BLOCK_CLUSTERS, _SAMPLE_RECORDS // caps.smallest)
+    before = after = 0.0
+    everywhere = list(_neighbourhoods(points, centers, cluster, per_sample, run))
+    for number in run.random.permutation(len(everywhere))[:_SAMPLES]:
+        block = everywhere[number]
+        here, there = points.take(block.records), centers.take(block.clusters)
+        stage = "Measuring the distance from the optimum"
+        smaller = replace(caps, clusters=len(block.clusters))
+        found = assign(here, values[block.records], there, smaller, block.cluster, solvers, run, stage=stage)
+        before += cost(here, there, block.cluster)
+        after += found.cost
+    return (before - after) / before if before else 0.0
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Neighbouring clusters with all of their records, and the place of each record's cluster among them."""
+
+    clusters: NDArray[np.int64]
+    records: NDArray[np.int64]
+    cluster: NDArray[np.int32]
+
+
+def _neighbourhoods(
+    points: Points, centers: Points, cluster: NDArray[np.int32], size: int, run: Run
+) -> Iterator[_Block]:
+    """All clusters in blocks of neighbours, so many to each: centers are halved with columns weighed at random, so
+    that the edges are elsewhere each time.
+    """
+    weights = run.random.uniform(0.5, 2.0, centers.numbers.shape[1] + len(centers.scales))
+    columns = centers.numbers.shape[1]
+    weighed = Points(centers.numbers * weights[:columns], centers.categories, centers.scales * weights[columns:])
+    alone = np.zeros(len(centers), dtype=np.int32)
+    place = halve(weighed, alone, even_caps(len(centers), 1), run)
+    order = np.argsort(place)
+    by_place = np.argsort(place[cluster], kind="stable")
+    starts = np.searchsorted(place[cluster][by_place], np.arange(len(centers) + 1))
+    for first in range(0, len(centers), size):
+        last = min(first + size, len(centers))
+        records = by_place[starts[first] : starts[last]]
+        yield _Block(order[first:last], records, (place[cluster[records]] - first).astype(np.int32))
