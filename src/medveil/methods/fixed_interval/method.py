@@ -152,10 +152,7 @@ class FixedInterval(Method):
         records, formed, cell_of_row = split(records, rows, class_of_row)
         far = self._outliers(records, formed, number)
         records = records.without(far, "outlier")
-        run.step("Cutting intervals", 0.5)
-        intervals = {
-            column.name: self._intervals(problem, records, column) for column in records.attributes if column.is_number
-        }
+        intervals: dict[str, Intervals] = {}
         ids = {
             column.name: hand_out_ids(column, records.kept, self._declared(problem, column.name), run.random)
             for column in records.attributes
@@ -164,6 +161,9 @@ class FixedInterval(Method):
 
         def publish(classes: Ids, number: int, spreads: Mapping[str, Spread]) -> dict[str, Published]:
             run.step("Publishing classes", 0.6)
+            for column in records.attributes:
+                if column.is_number and column.name not in intervals:
+                    intervals[column.name] = self._intervals(problem, records, column)
             return {
                 column.name: self._means(column, intervals[column.name], classes, number, spreads[column.name])
                 if column.is_number
