@@ -1,0 +1,128 @@
+"""The two data sets of the h-ceiling paper, and releases of them by the method and by k-anonymity alone."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from medveil.comparison.comparison import Comparison, Score
+from medveil.datasets import load, patients
+from medveil.methods.h_ceiling import HCeiling
+from medveil.methods.method import Method, Run
+from medveil.methods.optimal import Optimal
+from medveil.methods.problem import Problem
+from medveil.policy import load_policy
+from medveil.utility.rce import ReconstructionError
+from medveil.workflow import opened
+
+ADULT_QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
+JOINS = {"workclass": "Non-Government", "native-country": "North America"}
+"""With which group the missing value goes: the most frequent one, whose label then says so."""
+
+REGIONS = {
+    "North": {"Capital area": ["Seoul", "Incheon", "Gyeonggi"], "East area": ["Gangwon"]},
+    "Middle": {"Chungcheong area": ["Daejeon", "North Chungcheong", "South Chungcheong"]},
+    "South": {
+        "Jeolla area": ["Gwangju", "North Jeolla", "South Jeolla", "Jeju"],
+        "Gyeongsang area": ["Busan", "Daegu", "Ulsan", "North Gyeongsang", "South Gyeongsang"],
+    },
+}
+PATIENTS = {
+    "age": {
+        "role": "quasi",
+        "type": "number",
+        "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [5, 20]},
+    },
+    "sex": {"role": "quasi"},
+    "length_of_stay": {
+        "role": "quasi",
+        "type": "number",
+        "hierarchy": {"type": "intervals", "domain": [1, 400], "widths": [10, 100]},
+    },
+    "region": {"role": "quasi", "hierarchy": {"type": "taxonomy", "tree": REGIONS}},
+    "surgery": {"role": "quasi"},
+    "disease": {"role": "sensitive"},
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release that was made for comparison: LM and RCE, the counterfeits, and what recipients see."""
+
+    comparison: Comparison
+    lm: float
+    rce: float
+    counterfeits: int
+    figures: Mapping[str, Any]
+
+
+def make(problem: Problem, method: Method, run: Run) -> Made:
+    """Run a method and measure what it would publish."""
+    draft = method.anonymize(problem, run)
+    published = draft.published.to_arrow()
+    comparison = Comparison(problem, published, draft.method, draft.companions)
+    score = ReconstructionError().compute(comparison)
+    assert isinstance(score, Score)
+    losses = [
+        float(((one.covered - 1.0) / max(one.size - 1.0, 1.0))[one.codes].mean())
+        for one in comparison.coverage.values()
+    ]
+    return Made(
+        comparison,
+        float(np.mean(losses)),
+        score.value,
+        int(draft.rows.get("counterfeit", 0)),
+        dict(draft.internal.get("h_ceiling", {})),
+    )
+
+
+def h_ceiling(h: float, cap: float, **options: Any) -> HCeiling:
+    """The method as the figures use it."""
+    return HCeiling(h=h, max_counterfeits=cap, **options)
+
+
+def k_anonymity() -> Optimal:
+    """k-anonymity alone: the least LM without suppression."""
+    return Optimal(suppression=0.0)
+
+
+@contextmanager
+def adult(data: Path, k: int) -> Iterator[Problem]:
+    """Adult, 32,561 rows: seven quasi-identifiers, occupation sensitive, hierarchies extended by the missing value."""
+    with tempfile.TemporaryDirectory(prefix="medveil-") as folder:
+        attributes: dict[str, Any] = {}
+        for name in ADULT_QUASI:
+            _extend(
+                data / "adult" / "arx" / f"adult_hierarchy_{name}.csv", Path(folder) / f"{name}.csv", JOINS.get(name)
+            )
+            attributes[name] = {"role": "quasi", "hierarchy": {"type": "file", "path": f"{name}.csv"}}
+        attributes["age"]["type"] = "number"
+        attributes["occupation"] = {"role": "sensitive"}
+        policy, _ = load_policy({"attributes": attributes, "privacy": [{"model": "k-anonymity", "k": k}]})
+        with opened(policy, Path(folder), load("adult", data)) as (problem, _):
+            yield problem
+
+
+def _extend(source: Path, target: Path, group: str | None) -> None:
+    """A hierarchy file with a line for the missing value in a group, whose label tells that."""
+    text = source.read_text(encoding="utf-8").strip()
+    if group is not None:
+        joined = f"{group} or unknown"
+        text = text.replace(f";{group};", f";{joined};") + f"\n;{joined};*"
+    target.write_text(text + "\n", encoding="utf-8")
+
+
+@contextmanager
+def generated(number: int, k: int) -> Iterator[tuple[Problem, pa.Table]]:
+    """Generated patients with the six attributes and the numbers of levels of the paper: 4, 2, 4, 4 and 2."""
+    table = patients(number, seed=1)
+    policy, folder = load_policy({"attributes": PATIENTS, "privacy": [{"model": "k-anonymity", "k": k}]})
+    with opened(policy, folder, table) as (problem, _):
+        yield problem, table
