@@ -1,7 +1,6 @@
 """Arca and Hewett 2021: its tables, where they agree with its own definitions."""
 
 import pytest
-from tests.papers.weight_loss import HIERARCHIES, PEOPLE, ROWS, table
 from tests.support import make_problem
 
 import medveil
@@ -13,8 +12,25 @@ from medveil.methods.iab.recoding import Moves
 from medveil.methods.iab.table import full_table
 from medveil.methods.method import Run
 from medveil.privacy.k_anonymity import KAnonymity
+from medveil.reproduce.weight_loss import NAMES, PEOPLE, ROWS, table
 
-SHIELD = ("zip", "age", "alcohol")
+SHIELD = ("Zip", "Age", "Alcohol")
+ZIPS = sorted({person[3] for person in PEOPLE})
+AGES = sorted({person[2] for person in PEOPLE})
+
+
+def ranges(*bounds):
+    return {age: next(f"{low}-{high}" for low, high in bounds if low <= int(age) <= high) for age in AGES}
+
+
+HIERARCHIES = {
+    "Zip": [{zip_code: zip_code[: 5 - level] + "*" * level for zip_code in ZIPS} for level in range(1, 6)],
+    "Age": [ranges((20, 34), (35, 44), (45, 64), (65, 85)), ranges((20, 44), (45, 85)), ranges((20, 85))],
+    "Alcohol": [
+        {"No": "No", "Low": "Yes", "Med": "Yes", "High": "Yes"},
+        dict.fromkeys(("No", "Low", "Med", "High"), "Any"),
+    ],
+}
 
 
 @pytest.fixture
@@ -23,8 +39,8 @@ def problem():
     with make_problem(
         table(),
         quasi=SHIELD,
-        sensitive=["genetic risk"],
-        plain=["sex", "weight", "race"],
+        sensitive=["Genetic risk"],
+        plain=["Sex", "Weight", "Race"],
         models=[KAnonymity(k=3)],
         hierarchies=HIERARCHIES,
     ) as made:
@@ -39,12 +55,12 @@ def test_there_are_sixty_people_of_whom_27_are_female():
 @pytest.mark.parametrize(
     ("attribute", "values", "loss", "normalized"),
     [
-        ("sex", 2, 0.993, 0.168),
-        ("alcohol", 4, 1.862, 0.315),
-        ("age", 13, 3.558, 0.602),
-        ("zip", 8, 2.757, 0.467),
-        ("weight", 5, 2.243, 0.380),
-        ("race", 6, 2.522, 0.427),
+        ("Sex", 2, 0.993, 0.168),
+        ("Alcohol", 4, 1.862, 0.315),
+        ("Age", 13, 3.558, 0.602),
+        ("Zip", 8, 2.757, 0.467),
+        ("Weight", 5, 2.243, 0.380),
+        ("Race", 6, 2.522, 0.427),
     ],
 )
 def test_table_2(attribute, values, loss, normalized):
@@ -78,7 +94,7 @@ def test_table_5_is_the_optimum(problem, method):
     assert draft.internal["search"]["optimal"] is True
     assert [attribute.level for attribute in draft.attributes][:3] == [1, 1, 0]
     published = draft.published.to_arrow().to_pylist()
-    assert sum(row["zip"] == "5200*" and row["age"] == "35-44" and row["alcohol"] == "Low" for row in published) == 6
+    assert sum(row["Zip"] == "5200*" and row["Age"] == "35-44" and row["Alcohol"] == "Low" for row in published) == 6
 
 
 def test_table_6_and_figure_5_greedy_takes_alcohol_after_three_tables(problem):
@@ -96,15 +112,15 @@ def test_figures_3_and_4_iab_generates_fewer_tables_than_exhaustive(problem):
     assert exhaustive["tables_generated"] == 71
     assert (iab["search"]["tables_generated"], iab["search"]["tables_expanded"]) == (11, 4)
     first = [(t["generalized"], t["violating"], t["rows"]) for t in iab["search-tree"]["tables"][:4]]
-    assert first == [(None, 5, 22), ("zip", 2, 21), ("age", 3, 22), ("alcohol", 0, 18)]
+    assert first == [(None, 5, 22), ("Zip", 2, 21), ("Age", 3, 22), ("Alcohol", 0, 18)]
 
 
 def test_table_3_by_cell():
     """Alcohol, then age to the top, then zip give the paper's Table 3d; another order keeps a row more."""
     people = [values for place in (0, 1, 5, 4, 9, 8) for values in [ROWS[place][0]] * ROWS[place][1]]
-    small = {name: column for name, column in table(people).items() if name in {*SHIELD, "sex"}}
+    small = {name: [person[NAMES.index(name)] for person in people] for name in (*SHIELD, "Sex")}
     with make_problem(
-        small, quasi=("alcohol", "age", "zip"), plain=["sex"], models=[KAnonymity(k=3)], hierarchies=HIERARCHIES
+        small, quasi=("Alcohol", "Age", "Zip"), plain=["Sex"], models=[KAnonymity(k=3)], hierarchies=HIERARCHIES
     ) as problem:
         recoding = ByCell(full_table(problem))
         state = recoding.root()

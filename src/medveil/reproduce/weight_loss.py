@@ -1,7 +1,11 @@
 """Table 1 of Arca and Hewett 2021, 60 people: row 7, which the print has left out, is in their Tables 4 and 6."""
 
-NAMES = ("sex", "alcohol", "age", "zip", "weight", "race", "genetic risk")
-ROWS = [
+from __future__ import annotations
+
+from typing import Any
+
+NAMES = ("Sex", "Alcohol", "Age", "Zip", "Weight", "Race", "Genetic risk")
+ROWS = (
     (("F", "Med", "35", "52000", "143", "Black", "No"), 1),
     (("F", "Low", "35", "52000", "143", "Black", "No"), 3),
     (("M", "Med", "50", "53000", "166", "White", "No"), 4),
@@ -24,29 +28,21 @@ ROWS = [
     (("M", "No", "25", "54000", "122", "American Indian", "Celiac"), 3),
     (("M", "No", "26", "54001", "166", "Asian", "L.O. Alzheimer's"), 3),
     (("F", "High", "23", "54003", "180", "Asian", "Parkinson's"), 3),
-]
-PEOPLE = [values for values, count in ROWS for _ in range(count)]
+)
+PEOPLE = tuple(values for values, count in ROWS for _ in range(count))
 
-
-def table(people=PEOPLE):
-    return {name: [person[column] for person in people] for column, name in enumerate(NAMES)}
-
-
-def _group(age, bounds):
-    return next(f"{low}-{high}" for low, high in bounds if low <= int(age) <= high)
-
-
-ZIPS = sorted({person[3] for person in PEOPLE})
-AGES = sorted({person[2] for person in PEOPLE})
-HIERARCHIES = {
-    "zip": [{zip_code: zip_code[: 5 - level] + "*" * level for zip_code in ZIPS} for level in range(1, 6)],
-    "age": [
-        {age: _group(age, [(20, 34), (35, 44), (45, 64), (65, 85)]) for age in AGES},
-        {age: _group(age, [(20, 44), (45, 85)]) for age in AGES},
-        dict.fromkeys(AGES, "20-85"),
-    ],
-    "alcohol": [
-        {"No": "No", "Low": "Yes", "Med": "Yes", "High": "Yes"},
-        dict.fromkeys(("No", "Low", "Med", "High"), "Any"),
-    ],
+ATTRIBUTES: dict[str, Any] = {
+    "Zip": {"role": "quasi", "type": "code", "hierarchy": {"type": "mask", "length": 5}},
+    "Age": {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [20, 85], "cuts": [[35, 45, 65], [45]]}},
+    "Alcohol": {"role": "quasi", "hierarchy": {"type": "taxonomy", "tree": ["No", {"Yes": ["Low", "Med", "High"]}]}},
+    "Genetic risk": {"role": "sensitive"},
+    "Sex": {"role": "plain"},
+    "Weight": {"role": "plain"},
+    "Race": {"role": "plain"},
 }
+"""The taxonomies of Figure 2: zip digit by digit, age in four ranges, then two, alcohol no or yes."""
+
+
+def table() -> dict[str, list[str]]:
+    """The people, one record each."""
+    return {name: [person[column] for person in PEOPLE] for column, name in enumerate(NAMES)}
