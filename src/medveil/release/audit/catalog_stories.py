@@ -32,11 +32,13 @@ class Told:
     blocks: int
 
 
-def weigh(listing: Listing, k: int, needy: Needy | None, *, by_size: bool) -> Told | None:
+def weigh(listing: Listing, k: int, needy: Needy | None, *, by_size: bool = True, alike: bool = True) -> Told | None:
     """What the stories tell, block by block; None where some block has none.
 
-    `by_size`: a class of fewer than k records needed filling, and was filled to its block's size, as where people are
-    records; otherwise the number of people cannot be read off the files. `needy` knows of other reasons.
+    A class that needed filling for want of people was filled to its block's size. `by_size`: people are records, so
+    that those have fewer than k real ones; otherwise the number of people cannot be read off the files. `needy` knows
+    of other reasons. `alike`: records of one class and value cannot be told from each other; otherwise, as where other
+    columns are published too, a copied record can be told from the rest, though not from its copies.
     """
     order = np.argsort(listing.components, kind="stable")
     ends = np.flatnonzero(np.diff(listing.components[order])) + 1
@@ -60,7 +62,8 @@ def weigh(listing: Listing, k: int, needy: Needy | None, *, by_size: bool) -> To
         # A class is filled in all stories but its own.
         filled = (number - possible) / number
         told += int(each.sum()) * int(np.count_nonzero(filled == 1.0))
-        posterior = max(posterior, float((filled[None, :] * each[:, None] / held).max()))
+        chosen = each[:, None] / held if alike else np.ones(held.shape)
+        posterior = max(posterior, float((filled[None, :] * chosen).max()))
         least_real = min(least_real, int(real[filled > 0].min()))
     return Told(told, posterior, least_real, len(parts))
 
@@ -91,16 +94,14 @@ def _explains(
     needy: Needy | None,
     by_size: bool,
 ) -> bool:
-    """Whether every class but the story's own needed filling."""
-    if not by_size:
-        return True
+    """Whether every class but the story's own needed filling, and was filled as far as it would have been."""
     size = int(listing.sizes[classes[story]])
     for place, number in enumerate(classes.tolist()):
         if place == story:
             continue
-        thin = int(real[place]) < k
+        thin = int(real[place]) < k or not by_size
         if thin and int(listing.sizes[number]) == size:
             continue
-        if thin or needy is None or not needy(number, rows, each):
+        if needy is None or (by_size and (thin or not needy(number, rows, each))):
             return False
     return True

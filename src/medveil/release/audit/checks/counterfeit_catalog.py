@@ -58,7 +58,7 @@ class CounterfeitCatalogCheck(Check):
         certainly = 1.0 - float(listing.held.sum()) / float(listing.sizes.sum())
         if padding == "concealed":
             needy = _Needy(evidence, listing, others).of if others else None
-            told = weigh(listing, k, needy, by_size=not evidence.counts_people)
+            told = weigh(listing, k, needy, by_size=not evidence.counts_people, alike=not evidence.names("plain"))
             if told is not None:
                 return {
                     "told": told.told,

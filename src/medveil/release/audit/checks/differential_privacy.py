@@ -18,6 +18,8 @@ from medveil.table.schema import Kind
 
 PAID_ROWS = {"published"}
 """Counted on the noisy table, and so free."""
+REPORT = "report.html"
+"""Made of the release and its manifest alone, and so free."""
 PAID_METHOD = {"name", "parameters", "unit", "spent", "threshold", "sampling", "k", "proof"}
 """What a method may report: its parameters, what it spent, and what it chose privately or before it saw the data."""
 
@@ -27,7 +29,7 @@ class DifferentialPrivacyCheck(Check):
 
     - a number in the manifest that the budget did not pay for, such as how many records came in;
     - parts of the budget that add up to more than the claim;
-    - a file beside the release;
+    - a file beside the release and its report;
     - a published value outside the declared domain.
     """
 
@@ -39,7 +41,7 @@ class DifferentialPrivacyCheck(Check):
         unpaid = [*(manifest.rows.keys() - PAID_ROWS), *(manifest.method.keys() - PAID_METHOD)]
         if unpaid:
             raise Refuted(f"the manifest tells '{min(unpaid)}', which the budget did not pay for")
-        if manifest.files.keys() - {manifest.release}:
+        if manifest.files.keys() - {manifest.release, REPORT}:
             raise Refuted("a file is published beside the release, which the budget did not pay for")
         epsilon = Terms(claim).number("epsilon")
         spent = manifest.method.get("spent", {})
