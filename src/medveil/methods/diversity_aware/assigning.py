@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
-from medveil.methods.diversity_aware.points import Points, pair_distances
+from medveil.methods.diversity_aware.points import Points, all_distances, cost, pair_distances
 from medveil.methods.diversity_aware.potentials import Potentials, find_potentials
 from medveil.methods.diversity_aware.pricing import Prices, look_around
 from medveil.methods.diversity_aware.solving import Solvers
@@ -49,7 +49,7 @@ class Assignment:
 
 
 def unit_of(points: Points) -> float:
-    """What distances are rounded to: the greatest possible one over 2^40, so that n records err by less than n units."""
+    """What distances are rounded to: the greatest possible one over 2^40, so that n records err by n units at most."""
     spans = np.ptp(points.numbers, axis=0) if len(points) else np.zeros(0)
     widest = float(spans.sum() + points.scales.sum())
     return max(widest, 1e-300) / 2.0**_BITS
@@ -87,10 +87,10 @@ def assign(
     best: Assignment | None = None
     for number in itertools.count(1):
         lengths = pair_distances(points, centers, *arcs)
-        costs = np.rint(lengths / unit).astype(np.int64)
-        chosen = _flow(arcs, costs, values, caps, solvers, run, stage)
+        rounded = np.rint(lengths / unit).astype(np.int64)
+        chosen = _flow(arcs, rounded, values, caps, solvers, run, stage)
         starts = np.searchsorted(arcs[0], np.arange(len(points) + 1)).astype(np.int64)
-        known = find_potentials(starts, arcs[1], costs, chosen, values, caps, known, run)
+        known = find_potentials(starts, arcs[1], rounded, chosen, values, caps, known, run)
         found = Prices(-known.of_value * unit, -known.of_cluster * unit)
         cluster = arcs[1][chosen]
         pays = lengths[chosen] + found.of_value[values, cluster]
@@ -165,3 +165,26 @@ def _flow(
     )
     return np.flatnonzero(answer["flow"][: len(records)])
 
+
+def assign_by_milp(
+    points: Points,
+    values: NDArray[np.int32],
+    centers: Points,
+    caps: Caps,
+    solvers: Solvers,
+    run: Run,
+    stage: str,
+) -> Assignment:
+    """The same by the paper's mixed-integer program: for small problems, and to compare with."""
+    answer = solvers.milp(
+        run,
+        stage,
+        distances=all_distances(points, centers),
+        values=values,
+        lower=caps.lower,
+        upper=caps.upper,
+        sizes=np.array([caps.smallest, caps.largest]),
+    )
+    cluster = answer["cluster"]
+    total = cost(points, centers, cluster)
+    return Assignment(cluster, total, total, Prices.zero(caps))

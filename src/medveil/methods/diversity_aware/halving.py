@@ -1,4 +1,4 @@
-"""Neighbours together: records halved again and again along the column that gains most, with caps kept on both sides."""
+"""Neighbours together: records halved again and again along the column that gains most, caps kept on both sides."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
-from medveil.methods.diversity_aware.points import Points
+from medveil.methods.diversity_aware.points import Codes, Flags, Floats, Ints, Points
 from medveil.methods.method import Run
 
 _LARGE = 20_000
@@ -18,11 +18,11 @@ def halve(points: Points, values: NDArray[np.int32], caps: Caps, run: Run) -> ND
     """A cluster for each record that keeps the caps, such that neighbouring clusters have near numbers.
 
     A part with c clusters gives c_left = floor(c / 2) of them to its left half. Of value v the left half takes the
-    first in the order of a column: as many as lie left of the cut, but at least N_v - c_right upper_v and c_left lower_v,
-    and at most c_left upper_v and N_v - c_right lower_v. The cut is where these sum to the half's size. The average of
-    every value is then within its caps on both sides, so that both can be halved again. Of all columns the one is taken
-    along which this lowers the distances to the centers of the parts most: where values and places go together, a cut
-    that would have to move many records to the other side is not.
+    first in the order of a column: as many as lie left of the cut, but at least N_v - c_right upper_v and
+    c_left lower_v, and at most c_left upper_v and N_v - c_right lower_v. The cut is where these sum to the half's size.
+    The average of every value is then within its caps on both sides, so that both can be halved again. The column is
+    the one along which this lowers the distances to the centers of the parts most; a cut that would have to move many
+    records to the other side, because their places and values go together, lowers them little.
     """
     cluster = np.zeros(len(points), dtype=np.int32)
     waiting = [(np.arange(len(points)), 0, caps.clusters)]
@@ -43,9 +43,18 @@ def halve(points: Points, values: NDArray[np.int32], caps: Caps, run: Run) -> ND
 
 
 @njit(cache=True, nogil=True)
-def _halve_all(  # type: ignore[no-untyped-def]
-    numbers, categories, scales, values, lower, upper, members, first, clusters, cluster
-):
+def _halve_all(
+    numbers: Floats,
+    categories: Codes,
+    scales: Floats,
+    values: Codes,
+    lower: Ints,
+    upper: Ints,
+    members: Ints,
+    first: int,
+    clusters: int,
+    cluster: Codes,
+) -> None:
     """Halve down to single clusters."""
     parts, firsts, counts = [members], [first], [clusters]
     while len(parts) > 0:
@@ -64,7 +73,16 @@ def _halve_all(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _left_half(numbers, categories, scales, values, lower, upper, members, clusters):  # type: ignore[no-untyped-def]
+def _left_half(
+    numbers: Floats,
+    categories: Codes,
+    scales: Floats,
+    values: Codes,
+    lower: Ints,
+    upper: Ints,
+    members: Ints,
+    clusters: int,
+) -> Flags:
     """Which of the members are in the left half."""
     size, columns = len(members), numbers.shape[1]
     left_clusters = clusters // 2
@@ -81,7 +99,7 @@ def _left_half(numbers, categories, scales, values, lower, upper, members, clust
     best = np.zeros(size, dtype=np.bool_)
     left = np.zeros(size, dtype=np.bool_)
     for column in range(columns + categories.shape[1]):
-        if column < columns:
+        if column < columns:  # noqa: SIM108 - too long for one line
             key = numbers[members, column]
         else:
             key = categories[members, column - columns].astype(np.float64)
@@ -104,7 +122,7 @@ def _left_half(numbers, categories, scales, values, lower, upper, members, clust
 
 
 @njit(cache=True, nogil=True)
-def _recode(values):  # type: ignore[no-untyped-def]
+def _recode(values: Codes) -> tuple[Ints, Ints]:
     """The values as codes from 0 in the order of the values that are there, and these."""
     order = np.argsort(values, kind="mergesort")
     code = np.empty(len(values), dtype=np.int64)
@@ -119,7 +137,7 @@ def _recode(values):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _cut(order, value, least, most, wanted, left):  # type: ignore[no-untyped-def]
+def _cut(order: Ints, value: Ints, least: Ints, most: Ints, wanted: int, left: Flags) -> None:
     """Fill the left half: the first in order, within the least and the most of each value."""
     rank = np.zeros(len(least), dtype=np.int64)
     taken = least.sum()
@@ -133,7 +151,7 @@ def _cut(order, value, least, most, wanted, left):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _to_median(keys):  # type: ignore[no-untyped-def]
+def _to_median(keys: Floats) -> float:
     """The sum of the distances of ascending keys to their median."""
     total, size = 0.0, len(keys)
     for place in range(size // 2):
@@ -142,7 +160,7 @@ def _to_median(keys):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _unlike(keys):  # type: ignore[no-untyped-def]
+def _unlike(keys: Floats) -> float:
     """How many ascending keys are not the most frequent one."""
     largest, first = 0, 0
     for place in range(1, len(keys) + 1):

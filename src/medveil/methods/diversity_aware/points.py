@@ -8,6 +8,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
 NOWHERE = -1
 """The category of a center where no category is held by half of its records."""
 
@@ -48,7 +53,7 @@ def medians(points: Points, cluster: NDArray[np.int32], clusters: int) -> Points
     """The center of each cluster from which the sum of Manhattan distances is least.
 
     Numbers: the median. Categories: the one that at least half of the cluster has, otherwise the middle of the simplex
-    (NOWHERE, half a scale from every corner): the median of each one-hot coordinate. A cluster of none is at the origin.
+    (NOWHERE, half a scale from every corner): the median of each one-hot coordinate. An empty cluster is at the origin.
     """
     order = np.argsort(cluster, kind="stable")
     starts = np.searchsorted(cluster[order], np.arange(clusters + 1)).astype(np.int64)
@@ -60,7 +65,12 @@ def distances(points: Points, centers: Points, cluster: NDArray[np.int32]) -> ND
     """How far each point is from the center of its cluster."""
     return np.asarray(
         _distances(
-            points.numbers, points.categories, centers.numbers, centers.categories, points.scales, cluster.astype(np.int32)
+            points.numbers,
+            points.categories,
+            centers.numbers,
+            centers.categories,
+            points.scales,
+            cluster.astype(np.int32),
         )
     )
 
@@ -109,9 +119,9 @@ def apart(
 
 
 @njit(cache=True, nogil=True)
-def _distances(  # type: ignore[no-untyped-def]
-    numbers, categories, center_numbers, center_categories, scales, cluster
-):
+def _distances(
+    numbers: Floats, categories: Codes, center_numbers: Floats, center_categories: Codes, scales: Floats, cluster: Codes
+) -> Floats:
     found = np.empty(len(numbers))
     for j in range(len(numbers)):
         i = cluster[j]
@@ -120,9 +130,15 @@ def _distances(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _pair_distances(  # type: ignore[no-untyped-def]
-    numbers, categories, center_numbers, center_categories, scales, records, clusters
-):
+def _pair_distances(
+    numbers: Floats,
+    categories: Codes,
+    center_numbers: Floats,
+    center_categories: Codes,
+    scales: Floats,
+    records: Codes,
+    clusters: Codes,
+) -> Floats:
     found = np.empty(len(records))
     for a in range(len(records)):
         j, i = records[a], clusters[a]
@@ -131,7 +147,7 @@ def _pair_distances(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _medians(numbers, categories, order, starts):  # type: ignore[no-untyped-def]
+def _medians(numbers: Floats, categories: Codes, order: Ints, starts: Ints) -> tuple[Floats, Codes]:
     clusters = len(starts) - 1
     middle = np.zeros((clusters, numbers.shape[1]))
     common = np.full((clusters, categories.shape[1]), NOWHERE, dtype=np.int32)

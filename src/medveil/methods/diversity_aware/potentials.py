@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
+from medveil.methods.diversity_aware.points import Codes, Flags, Ints
 from medveil.methods.method import Run
 
 _CHUNK = 200_000
@@ -74,7 +75,7 @@ def find_potentials(
 
 
 @njit(cache=True, nogil=True)
-def _push(node, queue, queued, state):  # type: ignore[no-untyped-def]
+def _push(node: int, queue: Ints, queued: Flags, state: Ints) -> None:
     if not queued[node]:
         queue[(state[0] + state[1]) % len(queue)] = node
         queued[node] = True
@@ -82,10 +83,24 @@ def _push(node, queue, queued, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _shorten(  # type: ignore[no-untyped-def]
-    arc_starts, arc_clusters, arc_costs, chosen, records, record_starts, flow, sizes,
-    lower, upper, size_range, length, queue, queued, state, steps,
-):  # fmt: skip
+def _shorten(
+    arc_starts: Ints,
+    arc_clusters: Codes,
+    arc_costs: Ints,
+    chosen: Ints,
+    records: Ints,
+    record_starts: Ints,
+    flow: Ints,
+    sizes: Ints,
+    lower: Ints,
+    upper: Ints,
+    size_range: Ints,
+    length: Ints,
+    queue: Ints,
+    queued: Flags,
+    state: Ints,
+    steps: int,
+) -> None:
     """Label-correcting shortest paths, first in first out; `length` falls until no arc shortens a path."""
     clusters, number = len(sizes), len(upper)
     first_cluster = number * clusters

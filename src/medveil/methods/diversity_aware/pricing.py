@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
-from medveil.methods.diversity_aware.points import Points
+from medveil.methods.diversity_aware.points import Codes, Floats, Points
 from medveil.methods.method import Run
 
 _GROUP = 32
@@ -92,7 +92,9 @@ def look_around(
 
 
 @njit(cache=True, nogil=True)
-def _groups(numbers, categories, prices, size):  # type: ignore[no-untyped-def]
+def _groups(
+    numbers: Floats, categories: Codes, prices: Floats, size: int
+) -> tuple[Floats, Floats, Floats, Codes, Floats, Floats]:
     """Centers in groups, `[group, column, place]`: the box around each group, its centers, and its least price and all
     prices for each value. Places that are left over have an infinite price.
     """
@@ -119,9 +121,23 @@ def _groups(numbers, categories, prices, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _look(  # type: ignore[no-untyped-def]
-    numbers, categories, scales, values, low, high, center, category, price, cheapest, pays, first, last, least, found
-):
+def _look(
+    numbers: Floats,
+    categories: Codes,
+    scales: Floats,
+    values: Codes,
+    low: Floats,
+    high: Floats,
+    center: Floats,
+    category: Codes,
+    price: Floats,
+    cheapest: Floats,
+    pays: Floats,
+    first: int,
+    last: int,
+    least: Floats,
+    found: Codes,
+) -> None:
     """For records `first` to `last`: what they pay at least, and where; loops over places are made for vectors."""
     groups, columns, size = center.shape
     most = found.shape[1]

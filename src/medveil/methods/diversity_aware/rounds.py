@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.methods.diversity_aware.assigning import Assignment, assign, unit_of
+from medveil.methods.diversity_aware.assigning import Assignment, assign, assign_by_milp, unit_of
 from medveil.methods.diversity_aware.caps import Caps, even_caps, merge_free
 from medveil.methods.diversity_aware.halving import halve
 from medveil.methods.diversity_aware.points import Points, cost, medians
@@ -38,12 +38,13 @@ _SAMPLES, _SAMPLE_RECORDS = 4, 20_000
 @dataclass(frozen=True)
 class Effort:
     """How much is done: the most `rounds`; above `blocks_above` records they are made in blocks of neighbours; up to
-    `whole_up_to` records all are then assigned once more, as a whole.
+    `whole_up_to` records all are then assigned once more, as a whole. `by_milp`: whole, by the paper's program.
     """
 
     rounds: int = 50
     blocks_above: int = 10_000
     whole_up_to: int = 100_000
+    by_milp: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def cluster_points(
     codes, merged = merge_free(values, caps)
     start = halve(points, codes, merged, run)
     centers = medians(points, start, caps.clusters)
-    if len(points) <= effort.blocks_above:
-        return alternate(points, codes, merged, centers, start, effort.rounds, solvers, run)
+    if effort.by_milp or len(points) <= effort.blocks_above:
+        return alternate(points, codes, merged, centers, start, effort.rounds, solvers, run, by_milp=effort.by_milp)
     found = in_blocks(points, codes, merged, centers, start, effort.rounds, solvers, run)
     centers = medians(points, found.cluster, caps.clusters)
     if len(points) <= effort.whole_up_to:
@@ -99,15 +100,21 @@ def alternate(
     run: Run,
     *,
     enough: float = 0.0,
+    by_milp: bool = False,
 ) -> Clustering:
-    """Assign to the given centers, move each center to the median of its records, and so on, until nothing is gained."""
+    """Assign to the given centers, move each center to the median of its records; again, until nothing is gained."""
     costs = [cost(points, centers, start)]
     rounding = unit_of(points) * len(points)
     assigned: Assignment | None = None
     for number in range(1, max(rounds, 1) + 1):
         stage = f"Assigning, round {number}"
         prices = assigned.prices if assigned else None
-        assigned = assign(points, values, centers, caps, start, solvers, run, prices=prices, enough=enough, stage=stage)
+        if by_milp:
+            assigned = assign_by_milp(points, values, centers, caps, solvers, run, stage)
+        else:
+            assigned = assign(
+                points, values, centers, caps, start, solvers, run, prices=prices, enough=enough, stage=stage
+            )
         if assigned.cost > costs[-1]:  # by rounding: what there was is as good
             assigned = replace(assigned, cluster=start, cost=costs[-1])
         start = assigned.cluster
@@ -138,12 +145,12 @@ def in_blocks(
 
     The clusters of a block keep the caps, and so does whatever the block makes of their records.
     """
-    silent = replace(run, progress=lambda stage, share: None)
+    silent = replace(run, progress=Run().progress)
     per_block = max(_BLOCK_CLUSTERS, _BLOCK_RECORDS // caps.smallest)
     cluster, costs = start.copy(), [cost(points, centers, start)]
     for number in range(_PASSES):
         total, done = 0.0, 0
-        for block in _neighbourhoods(points, centers, cluster, per_block, run):
+        for block in _neighbourhoods(centers, cluster, per_block, run):
             run.step(f"Assigning in blocks, pass {number + 1} of {_PASSES}", done / caps.clusters)
             found = alternate(
                 points.take(block.records),
@@ -175,7 +182,7 @@ def measure_gap(
     """The share of the cost that is saved where some neighbourhoods, taken at random, are assigned exactly."""
     per_sample = max(_BLOCK_CLUSTERS, _SAMPLE_RECORDS // caps.smallest)
     before = after = 0.0
-    everywhere = list(_neighbourhoods(points, centers, cluster, per_sample, run))
+    everywhere = list(_neighbourhoods(centers, cluster, per_sample, run))
     for number in run.random.permutation(len(everywhere))[:_SAMPLES]:
         block = everywhere[number]
         here, there = points.take(block.records), centers.take(block.clusters)
@@ -196,9 +203,7 @@ class _Block:
     cluster: NDArray[np.int32]
 
 
-def _neighbourhoods(
-    points: Points, centers: Points, cluster: NDArray[np.int32], size: int, run: Run
-) -> Iterator[_Block]:
+def _neighbourhoods(centers: Points, cluster: NDArray[np.int32], size: int, run: Run) -> Iterator[_Block]:
     """All clusters in blocks of neighbours, so many to each: centers are halved with columns weighed at random, so
     that the edges are elsewhere each time.
     """

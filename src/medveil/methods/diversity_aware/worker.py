@@ -49,7 +49,8 @@ def solve_milp(
 ) -> Arrays:
     """The cluster of each record by mixed-integer programming (HiGHS), as the paper writes it.
 
-        min sum_ij B_ij d_ij,   sum_i B_ij = 1,   smallest <= sum_j B_ij <= largest,   lower_v <= sum_(j in v) B_ij <= upper_v
+    min sum_ij B_ij d_ij
+    sum_i B_ij = 1,   smallest <= sum_j B_ij <= largest,   lower_v <= sum_(j of v) B_ij <= upper_v
     """
     from scipy import sparse  # noqa: PLC0415 - an extra
     from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415
@@ -57,13 +58,11 @@ def solve_milp(
     records, clusters = distances.shape
     each_record = sparse.kron(sparse.eye(records), np.ones((1, clusters)))
     each_cluster = sparse.kron(np.ones((1, records)), sparse.eye(clusters))
-    of_value = sparse.csr_matrix(
-        (np.ones(records), (values, np.arange(records))), shape=(len(upper), records)
-    )
+    of_value = sparse.csr_matrix((np.ones(records), (values, np.arange(records))), shape=(len(upper), records))
     each_value = sparse.kron(of_value, sparse.eye(clusters))
     solution = milp(
         distances.ravel(),
-        integrality=np.ones(records * clusters),
+        integrality=np.ones(records * clusters, dtype=np.int64),
         bounds=Bounds(0, 1),
         constraints=[
             LinearConstraint(each_record, 1, 1),
@@ -83,7 +82,7 @@ SOLVERS: dict[str, Callable[..., Arrays]] = {"flow": solve_flow, "milp": solve_m
 def send(stream: IO[bytes], arrays: Arrays) -> None:
     """Write arrays with their length before them."""
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    np.savez(buffer, **arrays)
     stream.write(struct.pack("<Q", buffer.getbuffer().nbytes))
     stream.write(buffer.getbuffer())
     stream.flush()

@@ -1,0 +1,256 @@
+"""The method: equal clusters of like records under a cap on sensitive values, published as their means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from medveil.errors import PolicyError, did_you_mean
+from medveil.methods.diversity_aware.caps import Caps, even_caps, make_caps
+from medveil.methods.diversity_aware.figures import figures, read_published, require, stated
+from medveil.methods.diversity_aware.publishing import Labels, means, ranges, shares
+from medveil.methods.diversity_aware.rounds import Clustering, Effort, cluster_points
+from medveil.methods.diversity_aware.solving import Solvers
+from medveil.methods.diversity_aware.units import Column, Units, make_distances, read_columns, read_units
+from medveil.methods.method import Method, Run
+from medveil.methods.problem import Problem
+from medveil.release.draft import Draft
+from medveil.table.domain import canonical
+
+_MILP_VARIABLES = 200_000
+"""Records times clusters that the mixed-integer program can take."""
+
+
+class DiversityAware(Method):
+    """Records are put into clusters of k (k + 1 where k does not divide), as near to their centers as can be while no
+    cluster holds more than its share of any sensitive value. A cluster is published as its means.
+
+        min sum_ij B_ij |x_j - center_i|    B_ij: whether record j is in cluster i
+        sum_i B_ij = 1                      each record in one cluster
+        sum_j B_ij = k or k + 1             equal sizes
+        sum_(j of v) B_ij <= alpha N_v / c  N_v: the records with sensitive value v; c: the clusters
+
+    |x - y| is the Manhattan distance of standardized columns. For given centers this is a min-cost flow, which is
+    solved exactly and proved by a dual bound; centers then move to the medians of their clusters, and so on, until
+    nothing is gained. Where a subject is declared, people are clustered, each with all of his or her records.
+
+    Above `blocks_above` people or records, rounds are made in blocks of neighbours. `cost` in the manifest is the sum
+    of distances to the centers of the last assignment, `bound` what no other assignment to them can go below.
+
+    Aminifar, Rabbi, Pun and Lamo 2021, Diversity-aware anonymization for structured health data.
+    """
+
+    name: ClassVar[str] = "diversity-aware"
+
+    diversity: Annotated[
+        bool, Field(description="Cap sensitive values; false is the paper's comparison, equal sizes alone.")
+    ] = True
+    attribute: Annotated[
+        str | None, Field(description="The sensitive attribute that is capped; needed where there are several.")
+    ] = None
+    sensitive_value: Annotated[
+        str | int | float | None, Field(description="The one value that is capped; all of them where left out.")
+    ] = None
+    alpha: Annotated[
+        int | float | str | None,
+        Field(
+            description="How far a cluster may exceed the even share of a value, such as 1.2 or 6/5; where left out, "
+            "each value has the least cap that can be kept."
+        ),
+    ] = None
+    caps: Annotated[
+        Literal["upper", "both"],
+        Field(description="upper: at most the cap, as in the paper; both: at least the even share, rounded down, too."),
+    ] = "upper"
+    excess: Annotated[
+        Literal["refuse", "minimize"],
+        Field(description="What becomes of an alpha that cannot be kept: an error, or the least excess, reported."),
+    ] = "refuse"
+    distance: Annotated[
+        Literal["standardized", "manhattan"],
+        Field(description="Manhattan distance of standardized columns, or of the columns as they are."),
+    ] = "standardized"
+    rounds: Annotated[
+        int, Field(ge=1, description="The most rounds of assigning records and moving centers; 1 as in the paper.")
+    ] = 50
+    solver: Annotated[
+        Literal["flow", "milp"],
+        Field(description="Min-cost flow, or the paper's mixed-integer program, for small tables."),
+    ] = "flow"
+    publish: Annotated[
+        Literal["means", "ranges"],
+        Field(description="means, as in the paper; or the ranges [low-high] and sets that a cluster fills."),
+    ] = "means"
+    categories: Annotated[
+        Literal["mode", "shares"],
+        Field(description="What stands for the mean of a category: the most frequent value, or each value's share."),
+    ] = "mode"
+    digits: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=15,
+            description="Decimals of published means; where left out, as few as move none by more than a hundredth of "
+            "its column's standard deviation.",
+        ),
+    ] = None
+    blocks_above: Annotated[
+        int, Field(ge=1, description="Above so many people or records, rounds are made in blocks of neighbours.")
+    ] = 10_000
+    whole_up_to: Annotated[
+        int, Field(ge=1, description="Up to so many, all are at last assigned as a whole, with a proved bound.")
+    ] = 100_000
+
+    @field_validator("alpha")
+    @classmethod
+    def _alpha_is_a_positive_number(cls, given: float | str | None) -> float | str | None:
+        try:
+            sensible = given is None or Fraction(str(given)) > 0
+        except (ValueError, ZeroDivisionError):
+            sensible = False
+        if not sensible:
+            raise ValueError("'alpha' is a number above 0, such as 1.2 or 6/5")
+        return given
+
+    def misfit(self, problem: Problem) -> str | None:
+        if problem.cells.population is not None:
+            return "whom of a population a cluster's mean covers cannot be told"
+        if not any(hasattr(model, "k") for model in problem.models):
+            return "it needs a k: name k-anonymity under 'privacy'"
+        leveled = [name for name in problem.cells.quasi if _is_leveled(problem, name)]
+        if leveled:
+            return f"'{leveled[0]}' has a min_level or max_level, and cluster means have no levels"
+        sensitive = problem.schema.sensitive
+        if self.diversity and self.attribute is None and len(sensitive) != 1:
+            if not sensitive:
+                return "there is no sensitive attribute to spread; 'diversity: false' makes equal clusters alone"
+            return f"there are {len(sensitive)} sensitive attributes, and 'attribute' does not say which one to spread"
+        if (
+            self.diversity
+            and self.sensitive_value is None
+            and _has_people_of_several_values(problem, self._about(problem))
+        ):
+            return "some people have several sensitive values: name the one to cap in 'sensitive_value'"
+        return super().misfit(problem)
+
+    def anonymize(self, problem: Problem, run: Run) -> Draft:
+        reason = self.misfit(problem)
+        if reason is not None:
+            raise PolicyError(f"The method 'diversity-aware' does not fit: {reason}.", "Change it, or the policy.")
+        units = read_units(problem)
+        columns = read_columns(problem, units)
+        points = make_distances(columns, standardized=self.distance == "standardized")
+        values, caps = self._spread(problem, units)
+        if self.solver == "milp" and units.count * caps.clusters > _MILP_VARIABLES:
+            raise PolicyError(
+                f"The solver 'milp' takes up to {_MILP_VARIABLES:,} pairs of a record and a cluster, not "
+                f"{units.count * caps.clusters:,}.",
+                "Leave 'solver' out: the flow finds the same optimum.",
+            )
+        effort = Effort(self.rounds, self.blocks_above, self.whole_up_to, by_milp=self.solver == "milp")
+        with Solvers() as solvers:
+            found = cluster_points(points, values, caps, effort, solvers, run)
+        run.step("Writing clusters")
+        labels = [self._publish(column, units, found.cluster, caps.clusters) for column in columns]
+        published = read_published(problem, units, labels, found.cluster)
+        require(published)
+        reached = figures(published)
+        by_record = found.cluster[units.of_record]
+        draft = problem.draft_rows(
+            [label.by_record(by_record) for label in labels],
+            np.ones(len(by_record), dtype=np.bool_),
+            self.description(**_report(found, caps, self.diversity), privacy=reached),
+            internal={"clusters": {"costs": list(found.costs), "sizes": [caps.smallest, caps.largest]}},
+        )
+        forms = {column.name: self._form(column) for column in columns}
+        return replace(
+            draft,
+            promises=[*draft.promises, *stated(problem, reached)],
+            attributes=[replace(told, form=forms.get(told.name)) for told in draft.attributes],
+        )
+
+    def _about(self, problem: Problem) -> str:
+        if self.attribute is None:
+            return problem.schema.sensitive[0]
+        if self.attribute not in problem.schema.sensitive:
+            raise PolicyError(
+                f"The method spreads '{self.attribute}', which has not the role sensitive.",
+                did_you_mean(self.attribute, problem.schema.sensitive),
+            )
+        return self.attribute
+
+    def _spread(self, problem: Problem, units: Units) -> tuple[NDArray[np.int32], Caps]:
+        """The value of each unit that is capped, and the caps."""
+        if not self.diversity:
+            return np.zeros(units.count, dtype=np.int32), even_caps(units.count, problem.k)
+        name = self._about(problem)
+        codes, domain = problem.cells.sensitive[name][problem.cell_of_row], problem.cells.domains[name]
+        if self.sensitive_value is None:
+            values, number = units.first(codes), len(domain)
+            capped = [True] * number
+        else:
+            (wanted,) = canonical([str(self.sensitive_value)], domain.kind, name)
+            if wanted not in domain.values:
+                raise PolicyError(
+                    f"The 'sensitive_value' does not occur in column '{name}'.", "Write it exactly as the data do."
+                )
+            has_it = np.asarray(codes == domain.values.index(wanted))
+            values, number, capped = units.any(has_it).astype(np.int32), 2, [False, True]
+        counts = np.bincount(values, minlength=number)
+        alpha = None if self.alpha is None else Fraction(str(self.alpha))
+        caps = make_caps(
+            [int(count) for count in counts],
+            problem.k,
+            alpha,
+            capped=capped,
+            both=self.caps == "both",
+            minimize_excess=self.excess == "minimize",
+        )
+        return values, caps
+
+    def _publish(self, column: Column, units: Units, cluster: NDArray[np.int32], clusters: int) -> Labels:
+        if self.publish == "ranges":
+            return ranges(column, units, cluster, clusters)
+        if self.categories == "shares" and column.numbers is None:
+            return shares(column, cluster, clusters)
+        return means(column, cluster, clusters, self.digits)
+
+    def _form(self, column: Column) -> str | None:
+        if self.publish == "ranges":
+            return None
+        if column.numbers is not None:
+            return "means"
+        return "shares" if self.categories == "shares" else "most frequent values"
+
+
+def _report(found: Clustering, caps: Caps, diversity: bool) -> dict[str, Any]:
+    """What recipients may know of how the clusters were made."""
+    return {
+        "cost": found.cost,
+        "bound": found.bound,
+        "gap": found.gap,
+        "measured_gap": found.measured_gap,
+        "rounds": (len(found.costs) + 1) // 2,
+        "clusters": caps.clusters,
+        "sizes": [caps.smallest, caps.largest],
+        **({"least_alpha": str(caps.alpha), "excess": caps.excess} if diversity else {}),
+    }
+
+
+def _is_leveled(problem: Problem, name: str) -> bool:
+    height = problem.hierarchies[name].height
+    return problem.min_levels.get(name, 0) > 0 or problem.max_levels.get(name, height) < height
+
+
+def _has_people_of_several_values(problem: Problem, attribute: str) -> bool:
+    subjects = problem.cells.subjects
+    if subjects is None:
+        return False
+    values = np.repeat(problem.cells.sensitive[attribute], np.diff(subjects.offsets))
+    pairs = np.unique(np.stack([subjects.codes.astype(np.int64), values.astype(np.int64)]), axis=1)
+    return bool(np.bincount(pairs[0]).max(initial=0) > 1)

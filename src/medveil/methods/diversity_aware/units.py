@@ -1,0 +1,127 @@
+"""What is clustered: people where a subject is declared, records otherwise, as columns and as points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from medveil.methods.diversity_aware.points import Points, make_points
+from medveil.methods.problem import Problem
+from medveil.table.domain import Domain
+from medveil.table.schema import Kind
+
+_ON_A_LINE = (Kind.NUMBER, Kind.DATE)
+
+
+@dataclass(frozen=True)
+class Units:
+    """`of_record[r]` is the unit that record r belongs to. A person is one unit, with all of his or her records: so a
+    cluster of k units is a class of k people, and no two clusters share one.
+    """
+
+    of_record: NDArray[np.int64]
+    count: int
+
+    def first(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The code of one record of each unit."""
+        found = np.empty(self.count, dtype=np.int32)
+        found[self.of_record[::-1]] = codes[::-1]
+        return found
+
+    def most_frequent(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The code that most records of each unit have; the first in order of several."""
+        if self.count == len(codes):
+            return self.first(codes)
+        width = int(codes.max()) + 1
+        pairs, counts = np.unique(self.of_record * width + codes, return_counts=True)
+        order = np.lexsort((-counts, pairs // width))
+        units = (pairs // width)[order]
+        chosen = np.flatnonzero(np.append(True, units[1:] != units[:-1]))
+        return np.asarray(pairs[order][chosen] % width, dtype=np.int32)
+
+    def mean(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean of each unit's numbers that are not missing; NaN where all are."""
+        present = ~np.isnan(numbers)
+        counts = np.bincount(self.of_record[present], minlength=self.count)
+        sums = np.bincount(self.of_record[present], numbers[present], minlength=self.count)
+        return np.divide(sums, counts, out=np.full(self.count, np.nan), where=counts > 0)
+
+    def any(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether any record of each unit is chosen."""
+        return np.bincount(self.of_record[chosen], minlength=self.count) > 0
+
+
+def read_units(problem: Problem) -> Units:
+    """Each record for itself, or the records of each person together; those of nobody known are one person's."""
+    subject = problem.schema.subject
+    if subject is None:
+        return Units(np.arange(problem.engine.rows), problem.engine.rows)
+    engine = problem.engine
+    query = f"SELECT {engine.column(subject)} AS person FROM data ORDER BY rowid"
+    people = engine.connection.sql(query).to_arrow_table()["person"].combine_chunks()
+    encoded = people.dictionary_encode(null_encoding="encode")
+    return Units(np.asarray(encoded.indices.cast(pa.int64())), len(encoded.dictionary))
+
+
+@dataclass(frozen=True)
+class Column:
+    """One quasi-identifier: its codes by record, and by unit a number (NaN where missing) or a code."""
+
+    name: str
+    domain: Domain
+    codes: NDArray[np.int32]
+    numbers: NDArray[np.float64] | None
+    categories: NDArray[np.int32]
+    weight: float
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the numbers that are there; 0 where they are the same but for rounding."""
+        numbers = np.zeros(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
+        if not len(numbers) or np.ptp(numbers) <= 1e-12 * np.abs(numbers).max():
+            return 0.0
+        return float(numbers.std())
+
+
+def read_columns(problem: Problem, units: Units) -> list[Column]:
+    """The quasi-identifiers."""
+    columns = []
+    for position, name in enumerate(problem.cells.quasi):
+        domain = problem.cells.domains[name]
+        codes = problem.cells.codes[position][problem.cell_of_row]
+        numbers = units.mean(domain.numbers[codes]) if domain.kind in _ON_A_LINE else None
+        categories = np.isnan(numbers).astype(np.int32) if numbers is not None else units.most_frequent(codes)
+        columns.append(Column(name, domain, codes, numbers, categories, problem.weight(name)))
+    return columns
+
+
+def make_distances(columns: list[Column], *, standardized: bool) -> Points:
+    """The units as points whose Manhattan distances are meant.
+
+    Standardized, every column has variance 1 = 1/2 E d^2, where d is the distance of two units taken at random: numbers
+    are divided by their standard deviation, two different categories lie sqrt(2 / P(two units differ)) apart. A
+    category of two values is then as far apart as the numbers 0 and 1 would be. Otherwise numbers are taken as they
+    are, and two different categories lie 1 apart. A missing number lies at the mean of the others, in another category.
+    A column that is the same everywhere does not count.
+    """
+    numbers, categories, scales = [], [], []
+    for column in columns:
+        if column.numbers is not None:
+            known = column.numbers[~np.isnan(column.numbers)]
+            center = float(known.mean()) if len(known) else 0.0
+            scale = column.weight / (column.deviation if standardized else 1.0) if column.deviation > 0 else 0.0
+            numbers.append((np.where(np.isnan(column.numbers), center, column.numbers) - center) * scale)
+        shares = np.bincount(column.categories) / len(column.categories)
+        differ = 1.0 - float(np.square(shares).sum())
+        if np.count_nonzero(shares) > 1:
+            categories.append(column.categories)
+            scales.append(column.weight * (np.sqrt(2.0 / differ) if standardized else 1.0))
+    count = len(columns[0].categories)
+    return make_points(
+        np.array(numbers).T if numbers else np.zeros((count, 0)),
+        np.array(categories).T if categories else None,
+        np.array(scales) if categories else None,
+    )
