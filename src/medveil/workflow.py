@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from medveil.engine import Limits
-from medveil.errors import OutputError, PolicyError, VerificationError
+from medveil.errors import CancelledError, OutputError, PolicyError, VerificationError
 from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
@@ -266,9 +266,10 @@ def _make(
             settings=policy.evaluation,
             folder=target,
         )
+        measured = _measured(comparison, policy, folder, data, run)
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
-            **_measured(comparison, policy, folder, data, run),
+            **measured,
             "run": {
                 "seconds": round(time.perf_counter() - started, 3),
                 "seed": policy.seed,
@@ -277,12 +278,23 @@ def _make(
             **draft.internal,
         }
         _write_internal(content, target / INTERNAL)
-        wanted = policy.output.report and can_be_made()
+        wanted = policy.output.report and can_be_made() and "not measured" not in measured
         return manifest, make_reports(manifest, comparison, content) if wanted else None
 
 
 def _measured(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:
     """Everything cheap that can be measured of a release against its original, for the steward's files."""
+    if not any(model.declared_domains for model in comparison.problem.models):
+        return _measure(comparison, policy, folder, data, run)
+    try:
+        return _measure(comparison, policy, folder, data, run)
+    except CancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a refusal would tell recipients what the data hold
+        return {"measures": {}, "risks": {}, "leakage": None, "not measured": type(error).__name__}
+
+
+def _measure(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:
     with ExitStack() as stack:
         population = policy.evaluation.population
         if population is not None:

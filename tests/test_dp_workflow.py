@@ -1,0 +1,323 @@
+"""Differential privacy from policy to release: what leaves, what stays, what is charged and what is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import medveil
+from medveil import workflow
+from medveil.errors import InputError, OutputError, PolicyError, UnreachableError
+from medveil.methods.ipa_proved import Mechanism
+from medveil.release.audit import audit
+from medveil.release.ledger import Ledger
+from medveil.release.manifest import read_manifest
+
+ATTRIBUTES = {
+    "age": {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [10, 50]}},
+    "sex": {"role": "quasi", "domain": ["f", "m"]},
+    "ill": {"role": "sensitive", "domain": [f"i{n}" for n in range(12)]},
+}
+STRANGE = "zqxjk"
+
+
+def policy(**changes):
+    privacy = {"model": "differential-privacy", "epsilon": 2.0, **changes.pop("model", {})}
+    attributes = {**ATTRIBUTES, **changes.pop("attributes", {})}
+    return {"attributes": attributes, "privacy": [privacy], "method": "ipa", **changes}
+
+
+def people(number, seed=1):
+    chance = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": chance.integers(0, 100, number),
+            "sex": chance.choice(["f", "m"], number),
+            "ill": [f"i{n}" for n in chance.integers(0, 12, number) * chance.integers(0, 2, number)],
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A policy file beside its data."""
+    pa.csv.write_csv(people(3000), tmp_path / "people.csv")
+    write(tmp_path, policy(data="people.csv"))
+    return tmp_path
+
+
+def write(folder, content, name="policy.json"):
+    (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    return folder / name
+
+
+def internal(release):
+    return json.loads((Path(release.folder) / "internal" / "differential-privacy.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("method", ["ipa", "dp-histogram", {"name": "dp-sampling"}])
+def test_a_release_claims_by_proof_and_tells_nothing_that_was_not_paid_for(method, tmp_path):
+    delta = {"delta": 1e-4} if isinstance(method, dict) else {}
+    release = medveil.anonymize(people(3000), policy(method=method, model=delta), out=tmp_path / "out")
+    manifest = release.manifest
+    assert set(manifest.rows) == {"published"}
+    (claim,) = manifest.claims
+    assert claim["model"] == "differential-privacy"
+    assert claim["basis"] == "by proof"
+    assert claim["holds"] is True
+    assert claim["achieved"] is None
+    assert manifest.status == "for publication"
+    assert sum(manifest.method["spent"].values()) <= 2.0
+    published = release.to_arrow()
+    assert published.column_names == ["age", "sex", "ill"]
+    files = {path.name for path in release.folder.iterdir()}
+    assert files == {"manifest.json", "release.csv", "report.html", "internal"}
+    told = internal(release)
+    assert told["records"] == 3000
+    outside = (release.folder / "manifest.json").read_text(encoding="utf-8")
+    for number in ("3000", "3,000", str(told["records suppressed"])):
+        assert len(number) < 3 or number not in outside
+    rows = [tuple(row.values()) for row in published.to_pylist()]
+    assert rows == sorted(rows)
+    assert audit(release.folder).ok
+
+
+def test_dimensions_are_generalized_informative_values_raw_and_suppressed_records_stars():
+    release = medveil.anonymize(people(3000), policy())
+    published = release.to_arrow()
+    levels = {a["name"]: a["level"] for a in release.manifest.attributes}
+    assert set(published["ill"].unique().to_pylist()) <= {f"i{n}" for n in range(12)}
+    assert levels["ill"] is None
+    stars = sum(row["age"] == "*" and row["sex"] == "*" for row in published.to_pylist())
+    told = internal(release)
+    assert told["rows of *"] <= stars
+    assert abs(published.num_rows - 3000) < 400
+
+
+def test_the_published_form_claims_nothing_and_says_so():
+    release = medveil.anonymize(people(500), policy(method={"name": "ipa", "guarantee": "published"}))
+    assert list(release.manifest.claims) == []
+    assert "without a differential privacy guarantee" in release.manifest.status
+    assert "No differential privacy guarantee" in release.manifest.method["warning"]
+
+
+def test_values_outside_the_domain_are_mapped_and_told_only_inside():
+    table = people(2000).to_pylist()
+    strange = [{"age": STRANGE, "sex": "f", "ill": "i1"}, {"age": 5, "sex": STRANGE, "ill": STRANGE}] * 20
+    frame = pa.table({name: [str(row[name]) for row in [*table, *strange]] for name in ("age", "sex", "ill")})
+    caught = {"ill": {"role": "sensitive", "hierarchy": {"type": "flat", "domain": ["i0", "i1"], "other": "other"}}}
+    release = medveil.anonymize(frame, policy(attributes=caught))
+    outside = "".join(p.read_text(encoding="utf-8") for p in release.folder.iterdir() if p.is_file())
+    assert STRANGE not in outside
+    told = internal(release)["preparation"]
+    assert told["values outside the declared domain"]["age"] == 20
+    assert told["values outside the declared domain"]["sex"] == 20
+    assert told["records left out for a value without a catch-all"] == 40
+    others = release.to_arrow()["ill"].to_pylist().count("other")
+    assert 800 < others < 1800
+
+
+def test_values_that_are_not_of_the_declared_type_are_no_refusal():
+    """Whether a run is refused must not depend on the data."""
+    frame = pa.table({"age": ["12", "soon", None, "x"], "sex": ["f", "m", None, "?"], "ill": ["i1", None, "i2", "a b"]})
+    release = medveil.anonymize(frame, policy())
+    assert release.manifest.claims[0]["holds"] is True
+
+
+@pytest.mark.parametrize("method", ["ipa", "dp-histogram"])
+def test_an_empty_table_makes_a_release(method):
+    release = medveil.anonymize(people(0), policy(method=method))
+    assert release.manifest.claims[0]["holds"] is True
+    assert release.manifest.rows["published"] < 500
+
+
+def test_an_undeclared_domain_is_a_clear_error():
+    with pytest.raises(PolicyError, match=r"needs the domain of 'ill'"):
+        medveil.anonymize(people(10), policy(attributes={"ill": {"role": "sensitive"}}))
+    with pytest.raises(PolicyError, match=r"needs the domain of 'sex'"):
+        medveil.anonymize(people(10), policy(attributes={"sex": {"role": "quasi"}}))
+
+
+def test_undeclared_informative_values_need_delta_and_many_people():
+    table = people(20_000)
+    planted = pa.table({"age": [5], "sex": ["f"], "ill": [STRANGE]}, schema=table.schema)
+    frame = pa.concat_tables([table, planted])
+    asked = policy(attributes={"ill": {"role": "sensitive"}}, model={"delta": 1e-6})
+    release = medveil.anonymize(frame, asked)
+    values = set(release.to_arrow()["ill"].to_pylist())
+    assert "i0" in values
+    assert STRANGE not in values
+    assert release.manifest.claims[0]["required"] == {"epsilon": 2.0, "delta": 1e-6}
+
+
+def test_records_of_a_subject_are_bounded(tmp_path):
+    table = people(4000)
+    owners = pa.array([str(n // 40) if n < 3900 else None for n in range(4000)])
+    frame = table.append_column("person", owners)
+    asked = policy(attributes={"person": {"role": "subject"}}, model={"max_records_per_subject": 3, "epsilon": 50.0})
+    release = medveil.anonymize(frame, asked, out=tmp_path / "out")
+    told = internal(release)
+    assert told["preparation"]["records"] == 4000
+    assert told["records"] == 98 * 3
+    assert told["preparation"]["records beyond max_records_per_subject or without a subject"] == 4000 - 98 * 3
+    assert "at most 3 records" in release.manifest.method["unit"]
+    assert abs(release.to_arrow().num_rows - 98 * 3) < 100
+
+
+def test_bounding_needs_a_subject():
+    with pytest.raises(PolicyError, match="needs a column that says who"):
+        medveil.anonymize(people(10), policy(model={"max_records_per_subject": 3}))
+
+
+@pytest.mark.parametrize("method", ["optimal", "ipa"])
+def test_only_methods_with_a_proof_and_only_this_model(method):
+    asked = policy(method=method)
+    if method == "ipa":
+        asked["privacy"] = [{"model": "k-anonymity", "k": 3}]
+    with pytest.raises(PolicyError, match="does not fit"):
+        medveil.anonymize(people(100), asked)
+
+
+def test_what_no_noise_hides_is_refused():
+    with pytest.raises(PolicyError, match="plain column"):
+        medveil.anonymize(
+            people(50).append_column("note", pa.array(["a"] * 50)), policy(attributes={"note": {"role": "plain"}})
+        )
+    with pytest.raises(PolicyError, match="delta above 0"):
+        medveil.anonymize(people(50), policy(method="dp-sampling"))
+    with pytest.raises(PolicyError, match="exactly these parts: node, cells, totals"):
+        medveil.anonymize(people(50), policy(method={"name": "ipa", "split": {"node": 1.0}}))
+
+
+def test_a_lattice_too_large_to_score_is_refused():
+    many = {f"d{n}": {"role": "quasi", "domain": ["a", "b"]} for n in range(16)}
+    frame = pa.table({**{name: ["a"] for name in many}, "ill": ["i0"]})
+    asked = {**policy(), "attributes": {**many, "ill": ATTRIBUTES["ill"]}}
+    with pytest.raises(PolicyError, match="nodes, more than"):
+        medveil.anonymize(frame, asked)
+
+
+def test_releases_are_charged_and_refused_beyond_the_budget(folder):
+    asked = write(folder, policy(data="people.csv", model={"epsilon": 1.0, "budget": 2.0}))
+    medveil.anonymize(asked, out=folder / "one")
+    medveil.anonymize(asked, out=folder / "two")
+    with pytest.raises(UnreachableError, match="pass the budget"):
+        medveil.anonymize(asked, out=folder / "three")
+    assert not (folder / "three").exists()
+    account = workflow.budget(asked)
+    assert account.spent.epsilon == 2.0
+    assert account.left == 0
+    assert len(account.entries) == 2
+
+
+def test_the_charge_comes_before_the_noise_and_stays_where_the_run_fails(folder, monkeypatch):
+    asked = write(folder, policy(data="people.csv", model={"budget": 9.0}))
+    ledger = Ledger(folder, "people.csv")
+
+    def draw(self, prepared, step=None):
+        assert len(ledger.entries()) == 1, "charged before anything is drawn"
+        raise OutputError("The disk is full.", "")
+
+    monkeypatch.setattr(Mechanism, "draw", draw)
+    with pytest.raises(OutputError, match="full"):
+        medveil.anonymize(asked, out=folder / "out")
+    assert not (folder / "out").exists()
+    assert workflow.budget(asked).spent.epsilon == 2.0
+
+
+def test_policies_of_one_folder_share_the_ledger_of_their_data(folder):
+    medveil.anonymize(folder / "policy.json", out=folder / "one")
+    other = write(folder, policy(data="people.csv", method={"name": "ipa", "guarantee": "published"}), "other.json")
+    medveil.anonymize(other, out=folder / "two")
+    account = workflow.budget(folder / "policy.json")
+    assert [entry.charge.guarantee for entry in account.entries] == [True, False]
+    assert account.spent.void
+
+
+def test_a_release_by_another_model_voids_the_total(folder):
+    medveil.anonymize(folder / "policy.json", out=folder / "one")
+    asked = {**policy(data="people.csv", method="optimal"), "privacy": [{"model": "k-anonymity", "k": 3}]}
+    medveil.anonymize(write(folder, asked, "k.json"), out=folder / "two")
+    assert workflow.budget(folder / "policy.json").spent.void
+
+
+def test_without_a_ledger_other_models_start_none(folder):
+    asked = {**policy(data="people.csv", method="optimal"), "privacy": [{"model": "k-anonymity", "k": 3}]}
+    medveil.anonymize(write(folder, asked, "k.json"), out=folder / "two")
+    assert not Ledger(folder, "people.csv").there
+
+
+def test_frames_without_a_policy_file_keep_no_ledger(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    medveil.anonymize(people(500), policy())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tampered_ledger_stops_everything(folder):
+    asked = folder / "policy.json"
+    medveil.anonymize(asked, out=folder / "one")
+    path = Ledger(folder, "people.csv").path
+    path.write_text(path.read_text(encoding="utf-8").replace("2.0", "0.2"), encoding="utf-8")
+    with pytest.raises(InputError, match="changed from outside"):
+        medveil.anonymize(asked, out=folder / "two")
+    with pytest.raises(InputError, match="changed from outside"):
+        workflow.budget(asked)
+
+
+def command(*words):
+    return subprocess.run(
+        [sys.executable, "-c", "from medveil.cli import main; main()", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_commands(folder):
+    asked = write(folder, policy(data="people.csv", model={"epsilon": 1.0, "budget": 1.0}, output={"report": False}))
+    assert command("anonymize", asked, "--out", folder / "one").returncode == 0
+    refused = command("anonymize", asked, "--out", folder / "two")
+    assert refused.returncode == 3
+    assert "would pass the budget" in refused.stderr
+    shown = command("budget", asked, "--json")
+    assert json.loads(shown.stdout)["spent"]["epsilon"] == 1.0
+    assert "Left: epsilon 0" in command("budget", asked).stdout
+    loose = write(folder, policy(data="people.csv", method={"name": "ipa", "guarantee": "published"}), "loose.json")
+    caught = command("audit-dp", loose, "--runs", 200, "--json")
+    assert caught.returncode == 4
+    found = json.loads(caught.stdout)
+    assert found["caught"] is True
+    assert found["lower_bound"] > found["claimed"] == 2.0
+    assert found["confidence"] == 0.999
+    said = command("anonymize", loose, "--out", folder / "three").stdout
+    assert "without a differential privacy guarantee" in said
+    assert "claims nothing" in said
+
+
+def test_the_auditor_refutes_what_gives_itself_away(tmp_path):
+    asked = policy(output={"report": False})
+    release = medveil.anonymize(people(2000), asked, out=tmp_path / "out")
+    manifest = json.loads((release.folder / "manifest.json").read_text(encoding="utf-8"))
+
+    def verdict(**changes):
+        changed = {**manifest, **changes}
+        (release.folder / "manifest.json").write_text(json.dumps(changed), encoding="utf-8")
+        (found,) = audit(release.folder, manifest=read_manifest(release.folder)).findings
+        return found.finding
+
+    assert verdict().holds is None
+    assert "no unpaid number" in verdict().note
+    assert verdict(rows={**manifest["rows"], "input": 2000}).holds is False
+    assert verdict(method={**manifest["method"], "losses": [1]}).holds is False
+    assert verdict(files={**manifest["files"], "counts.csv": "0"}).holds is False
+    assert verdict(method={**manifest["method"], "spent": {"cells": 2.5}}).holds is False
+    narrow = [dict(a) for a in manifest["attributes"]]
+    narrow[2]["hierarchy"] = {"type": "flat", "domain": ["i0"]}
+    assert "declared domain has not" in verdict(attributes=narrow).note
