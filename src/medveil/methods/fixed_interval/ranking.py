@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from medveil.methods.fixed_interval.attributes import Column, Numbers
 from medveil.methods.fixed_interval.cleaning import Records
 
+SAME = 13
+"""Similarities that agree in so many decimals are the same."""
 _MOST_KEYS = 1 << 62
 
 
@@ -66,7 +68,8 @@ class Ranking:
 
 def rank(records: Records) -> Ranking:
     """The cells by similarity of their quasi-identifiers, the same whatever the order of the records was."""
-    likeness = similarity([coded(column, records) for column in records.quasi])
+    # Rounding makes vectors of one direction equal, as they are but for the last bits.
+    likeness = np.round(similarity([coded(column, records) for column in records.quasi]), SAME)
     keys = combined([(column.codes, len(column.values)) for column in records.quasi])
     order = np.lexsort((keys, likeness))
     changes = np.ones(len(order), dtype=np.bool_)
