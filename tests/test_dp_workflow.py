@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 import medveil
 from medveil import workflow
+from medveil.cli import main
 from medveil.errors import InputError, OutputError, PolicyError, UnreachableError
 from medveil.methods.ipa_proved import Mechanism
 from medveil.release.audit import audit
@@ -271,34 +271,53 @@ def test_a_tampered_ledger_stops_everything(folder):
         workflow.budget(asked)
 
 
-def command(*words):
-    return subprocess.run(
-        [sys.executable, "-c", "from medveil.cli import main; main()", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """The command line within this process: its exit code, what it prints and what it says of errors."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["medveil", *map(str, words)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
 
 
-def test_the_commands(folder):
-    asked = write(folder, policy(data="people.csv", model={"epsilon": 1.0, "budget": 1.0}, output={"report": False}))
-    assert command("anonymize", asked, "--out", folder / "one").returncode == 0
-    refused = command("anonymize", asked, "--out", folder / "two")
-    assert refused.returncode == 3
-    assert "would pass the budget" in refused.stderr
-    shown = command("budget", asked, "--json")
-    assert json.loads(shown.stdout)["spent"]["epsilon"] == 1.0
-    assert "Left: epsilon 0" in command("budget", asked).stdout
-    loose = write(folder, policy(data="people.csv", method={"name": "ipa", "guarantee": "published"}), "loose.json")
-    caught = command("audit-dp", loose, "--runs", 200, "--json")
-    assert caught.returncode == 4
-    found = json.loads(caught.stdout)
+def test_the_budget_on_the_command_line(folder, command):
+    quiet = {"output": {"report": False}}
+    asked = write(folder, policy(data="people.csv", model={"epsilon": 1.0, "budget": 1.0}, **quiet))
+    assert command("anonymize", asked, "--out", folder / "one")[0] == 0
+    code, _, said = command("anonymize", asked, "--out", folder / "two")
+    assert code == 3
+    assert "would pass the budget" in said
+    assert json.loads(command("budget", asked, "--json")[1])["spent"]["epsilon"] == 1.0
+    assert "Left: epsilon 0" in command("budget", asked)[1]
+    loose = policy(data="people.csv", method={"name": "ipa", "guarantee": "published"}, **quiet)
+    _, told, _ = command("anonymize", write(folder, loose, "loose.json"), "--out", folder / "three")
+    assert "without a differential privacy guarantee" in told
+    assert "claims nothing" in told
+    assert "voids the total" in command("budget", asked)[1]
+
+
+def test_the_audit_on_the_command_line(folder, command):
+    loose = policy(method={"name": "ipa", "guarantee": "published"})
+    code, told, _ = command("audit-dp", write(folder, loose, "loose.json"), "--runs", 200, "--json")
+    assert code == 4
+    found = json.loads(told)
     assert found["caught"] is True
-    assert found["lower_bound"] > found["claimed"] == 2.0
+    assert found["lower_bound"] > found["claimed"]
+    assert found["claimed"] == 2.0
     assert found["confidence"] == 0.999
-    said = command("anonymize", loose, "--out", folder / "three").stdout
-    assert "without a differential privacy guarantee" in said
-    assert "claims nothing" in said
+    strict = policy(method={"name": "dp-histogram"})
+    code, told, _ = command("audit-dp", write(folder, strict, "strict.json"), "--runs", 100)
+    assert code == 0
+    assert "Not refuted" in told
+    assert command("audit-dp", write(folder, {**policy(), "privacy": [{"model": "k-anonymity", "k": 2}]}))[0] == 2
 
 
 def test_the_auditor_refutes_what_gives_itself_away(tmp_path):
