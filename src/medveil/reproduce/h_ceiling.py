@@ -17,7 +17,7 @@ from medveil.methods.h_ceiling.search import NodeSearch
 from medveil.methods.method import Run
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem
-from medveil.reproduce.h_ceiling_data import Made, adult, generated, h_ceiling, k_anonymity, make
+from medveil.reproduce.h_ceiling_data import Made, adult, attacked, generated, h_ceiling, k_anonymity, make
 from medveil.reproduce.h_ceiling_queries import (
     error_by_attribute,
     error_by_number,
@@ -59,6 +59,8 @@ class HCeilingReproduction(Reproduction):
         alone, published, concealed = made[5, 0.3]
         yield _by_attribute(alone, published, concealed)
         yield _by_number(alone, published, concealed, 30 if quick else 300)
+        run.step("Attacking the catalogs")
+        yield _attacks(data)
         with adult(data, 5) as problem:
             yield _speed(problem, seeded)
         yield _patients(seeded, 100_000 if quick else 1_361_000)
@@ -176,6 +178,31 @@ def _by_number(alone: Made, published: Made, concealed: Made, queries: int) -> S
     )
     note = f"Mean relative error of {queries} counts of records that equal a random one in random attributes."
     return Section("Figure 10: error of counts by number of attributes, k = 5, h = 0.3", lines, note)
+
+
+def _attacks(data: Path) -> Section:
+    """What an attacker who knows how classes are filled makes of release and catalog."""
+    ways = {
+        "published padding, values that can be hidden": h_ceiling(0.3, CAP, padding="published"),
+        "published padding, values drawn evenly": h_ceiling(0.3, CAP, padding="published", counterfeits="uniform"),
+        "concealed padding": h_ceiling(0.3, CAP, posterior=POSTERIOR),
+        "concealed padding, posterior at most 0.9": h_ceiling(0.3, CAP),
+    }
+    lines = []
+    for what, method in ways.items():
+        found = attacked(data, 5, method)
+        lines.append(
+            Line(
+                what,
+                "counterfeits cannot be identified (Lemma 1)",
+                f"{found['told']:,} of {found['counterfeits']:,} counterfeits told for certain, the likeliest with "
+                f"probability {found['posterior']:.2f}; at least {found['least_real']} real records a class; "
+                f"{found['certainly_real']:.0%} of the records certainly real",
+                Verdict.DIFFERS if found["told"] else Verdict.REPRODUCED,
+                "Lemma 1 holds, but only classes of exactly k were ever filled" if found["told"] else "",
+            )
+        )
+    return Section("What the catalog gives away: Adult, k = 5, h = 0.3", tuple(lines))
 
 
 def _speed(problem: Problem, run: Run) -> Section:

@@ -20,7 +20,7 @@ from medveil.methods.optimal import Optimal
 from medveil.methods.problem import Problem
 from medveil.policy import load_policy
 from medveil.utility.rce import ReconstructionError
-from medveil.workflow import opened
+from medveil.workflow import anonymize, opened
 
 ADULT_QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
 JOINS = {"workclass": "Non-Government", "native-country": "North America"}
@@ -97,17 +97,31 @@ def k_anonymity() -> Optimal:
 def adult(data: Path, k: int) -> Iterator[Problem]:
     """Adult, 32,561 rows: seven quasi-identifiers, occupation sensitive, hierarchies extended by the missing value."""
     with tempfile.TemporaryDirectory(prefix="medveil-") as folder:
-        attributes: dict[str, Any] = {}
-        for name in ADULT_QUASI:
-            _extend(
-                data / "adult" / "arx" / f"adult_hierarchy_{name}.csv", Path(folder) / f"{name}.csv", JOINS.get(name)
-            )
-            attributes[name] = {"role": "quasi", "hierarchy": {"type": "file", "path": f"{name}.csv"}}
-        attributes["age"]["type"] = "number"
-        attributes["occupation"] = {"role": "sensitive"}
-        policy, _ = load_policy({"attributes": attributes, "privacy": [{"model": "k-anonymity", "k": k}]})
+        policy, _ = load_policy(_adult_policy(data, Path(folder), k))
         with opened(policy, Path(folder), load("adult", data)) as (problem, _):
             yield problem
+
+
+def attacked(data: Path, k: int, method: HCeiling) -> Mapping[str, Any]:
+    """What the auditor's attacker finds in a release of Adult, written and proved."""
+    with tempfile.TemporaryDirectory(prefix="medveil-") as folder:
+        content = _adult_policy(data, Path(folder).resolve(), k)
+        parameters = method.model_dump(exclude_unset=True)
+        release = anonymize(load("adult", data), {**content, "method": {"name": method.name, **parameters}, "seed": 1})
+        claim = next(claim for claim in release.manifest.claims if claim["model"] == "counterfeit-catalog")
+        found: Mapping[str, Any] = claim["achieved"]
+        return found
+
+
+def _adult_policy(data: Path, folder: Path, k: int) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    for name in ADULT_QUASI:
+        path = folder / f"{name}.csv"
+        _extend(data / "adult" / "arx" / f"adult_hierarchy_{name}.csv", path, JOINS.get(name))
+        attributes[name] = {"role": "quasi", "hierarchy": {"type": "file", "path": str(path)}}
+    attributes["age"]["type"] = "number"
+    attributes["occupation"] = {"role": "sensitive"}
+    return {"attributes": attributes, "privacy": [{"model": "k-anonymity", "k": k}]}
 
 
 def _extend(source: Path, target: Path, group: str | None) -> None:
