@@ -238,7 +238,9 @@ def _words(least: float | None, fewest: int | None, h: float, allowed: int, reco
     remedies = []
     if least is not None and least > h:
         remedies.append(f"with h {math.ceil(least * 10000) / 10000:g} it works")
-    if fewest is not None:
+    if fewest is not None and fewest > records:
+        remedies.append(f"under this h it takes {fewest:,} counterfeits, more than there are records")
+    elif fewest is not None:
         share = math.ceil(fewest / records * 10000) / 10000
         remedies.append(f"with {fewest:,} counterfeits (max_counterfeits: {share:g}) it works")
     problem = f"With h {h:g} and at most {allowed:,} counterfeits no release can be made."
