@@ -18,11 +18,13 @@ from medveil.utility import measures
 from medveil.utility.class_sizes import AverageClassSize, Discernibility
 from medveil.utility.compute import compute_measures
 from medveil.utility.correlations import CorrelationDistance, association
+from medveil.utility.emd import EarthMoversDistance
 from medveil.utility.loss_metric import LossMetric
 from medveil.utility.marginals import MarginalDistance
 from medveil.utility.ncp import NormalizedCertaintyPenalty
 from medveil.utility.non_uniform_entropy import NonUniformEntropy
 from medveil.utility.query_error import QueryError
+from medveil.utility.rate import Rate
 from medveil.utility.truthfulness import Truthfulness
 
 LOSSES = [
@@ -30,6 +32,8 @@ LOSSES = [
     NormalizedCertaintyPenalty,
     NonUniformEntropy,
     MarginalDistance,
+    EarthMoversDistance,
+    Rate,
     CorrelationDistance,
     QueryError,
 ]
@@ -114,7 +118,7 @@ def test_the_identity_release_loses_nothing(identity):
 def test_full_suppression_loses_everything(starred):
     for measure in (LossMetric, NormalizedCertaintyPenalty, NonUniformEntropy, Discernibility):
         assert measure().compute(starred).value == pytest.approx(1.0), measure.name
-    for measure in (Truthfulness, MarginalDistance, CorrelationDistance, AverageClassSize):
+    for measure in (Truthfulness, Rate, MarginalDistance, EarthMoversDistance, CorrelationDistance, AverageClassSize):
         assert isinstance(measure().compute(starred), Skipped), measure.name
     assert QueryError().compute(starred).value > 0.5
 
@@ -172,3 +176,22 @@ class TestAssociations:
         """A full dependence of two by two stays 1 after the correction; an independent table is cut to 0."""
         assert association(self.letters("aabb" * 5), self.letters("xxyy" * 5), np.ones(20)) == pytest.approx(1.0)
         assert association(self.letters("abab" * 5), self.letters("xxyy" * 5), np.ones(20)) == 0.0
+
+
+def test_earth_movers_distance(generalized, compared):
+    """Shares of the ages 1/4 1/4 1/4 1/4 0 0 instead of 1/6 each: running differences 1/12, 2/12, 3/12, 4/12, 2/12 over
+    five steps. Illnesses as for the total variation.
+    """
+    found = EarthMoversDistance().compute(generalized)
+    assert found.parts == pytest.approx({"age": (1 + 2 + 3 + 4 + 2) / 12 / 5, "sex": 0.0, "ill": 1 / 4})
+    # All mass at the first value instead of the last: the whole way. 20.4 is nearest to 20.
+    ends = compared(["20.4"] * 6, ["f"] * 6, ["flu"] * 6)
+    expected = sum(1 - i / 6 for i in range(1, 6)) / 5
+    assert EarthMoversDistance().compute(ends).parts["age"] == pytest.approx(expected)
+
+
+def test_rate_of_counterfeits(generalized, compared):
+    """Two people are in their twenties and have flu; one of three in the first class is nobody, none in the second."""
+    assert Rate().compute(generalized).value == 0.0
+    padded = compared(["[20-29]"] * 3 + ["31"], ["*"] * 3 + ["f"], ["flu"] * 3 + ["cold"])
+    assert Rate().compute(padded).value == pytest.approx((1 / 3 + 0) / 2)

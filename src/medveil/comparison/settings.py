@@ -17,6 +17,9 @@ class Evaluation(BaseModel):
         tuple[str, ...] | dict[str, str],
         Field(description="SQL aggregates (SELECT ... FROM data) that original and release should answer alike."),
     ] = ()
+    target: Annotated[
+        str | None, Field(description="A published column that models should predict from the other ones.")
+    ] = None
     workload: Annotated[int, Field(ge=10, le=100_000, description="How many random counting queries are asked.")] = 200
     threshold: Annotated[
         float, Field(gt=0, le=1, description="The risk of a single person above which people are counted as at risk.")

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from medveil.comparison.flow import most_matched
+from medveil.comparison.grouping import Codes
 from medveil.comparison.matching import match
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 
@@ -25,12 +26,23 @@ class Truthfulness(Measure):
     lower_is_better: ClassVar[bool] = False
 
     def compute(self, comparison: Comparison) -> Score | Skipped:
-        tuples = comparison.tuples
-        if not len(tuples):
+        if not len(comparison.tuples):
             return Skipped("nothing was published")
-        cells = comparison.problem.cells
+        return Score(float(real_records(comparison).sum() / comparison.tuples.records.sum()))
+
+
+def real_records(comparison: Comparison) -> Codes:
+    """How many records of each published combination can stand for real ones, all combinations together; counted once
+    for all who ask.
+    """
+    if "real" not in comparison.memory:
+        tuples, cells = comparison.tuples, comparison.problem.cells
         codes = np.array([*cells.codes, *(cells.sensitive[name] for name in comparison.sensitive_coverage)])
         coverage = [*comparison.coverage.values(), *comparison.sensitive_coverage.values()]
         offsets, groups = match(codes.reshape(len(coverage), -1), tuples.labels, coverage)
-        placed = most_matched(cells.counts, tuples.records, offsets, groups)
-        return Score(float(placed.sum() / tuples.records.sum()))
+        cell = np.repeat(np.arange(len(cells)), np.diff(offsets))
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(len(tuples) + 1))
+        comparison.memory["real"] = most_matched(tuples.records, cells.counts, starts, cell[order])
+    found: Codes = comparison.memory["real"]
+    return found
