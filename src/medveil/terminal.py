@@ -23,7 +23,7 @@ from medveil.release.audit import AuditReport
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
-from medveil.report.comparison_page import epsilon, summary
+from medveil.report.comparison_page import summary
 from medveil.report.page import NOT_INSTALLED, can_be_made
 from medveil.reproduce.reproduction import Reproduction, Section
 from medveil.risk.dp_audit import PrivacyAudit
@@ -93,7 +93,7 @@ def show_release(release: Release) -> None:
         levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level), *shares)
     console.print(levels)
     if not can_be_made():
-        console.print(NOT_INSTALLED)
+        console.print(Text(NOT_INSTALLED))
     console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
 
 
@@ -281,9 +281,13 @@ def show_audit(report: AuditReport) -> None:
 def show_comparison(outcomes: Sequence[Outcome], out: Path) -> None:
     done = [asdict(outcome) for outcome in outcomes if outcome.reason is None]
     if done:
-        made = summary(done, private=all(epsilon(outcome) is not None for outcome in done))
+        made = summary(done)
         # Columns that say nothing, such as counterfeits where no method makes any, are left out.
-        told = [place for place in range(len(made.headers)) if {row[place] for row in made.rows} - {"", "0 %"}]
+        told = [
+            place
+            for place, header in enumerate(made.headers)
+            if {row[place] for row in made.rows} - {"", "0 %"} and header != "NCP"
+        ]
         table = Table(box=None, header_style="bold", pad_edge=False)
         for place in told:
             table.add_column(made.headers[place], no_wrap=not place, justify="right" if place else "left")

@@ -28,9 +28,11 @@ def _k(claim: Claim, found: Mapping[str, Any]) -> str | None:
 def _l(claim: Claim, found: Mapping[str, Any]) -> str | None:
     if found.get("l") is None:
         return None
+    kind = claim["parameters"].get("variant", "distinct")
+    values = "different values" if kind == "distinct" else f"values in the sense of {kind} l-diversity"
     return (
-        f"Within every such group '{claim['attribute']}' takes at least {figure(found['l'])} values (in the sense of "
-        f"{claim['summary']}), so knowing somebody's group does not tell it."
+        f"Within every such group '{claim['attribute']}' takes at least {figure(found['l'])} {values}, so knowing "
+        "somebody's group does not tell it."
     )
 
 

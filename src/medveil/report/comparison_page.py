@@ -23,7 +23,7 @@ def comparison_page(outcomes: Sequence[Outcome], *, private: bool, swept: str | 
     sections = []
     if done:
         sections.append(_balance(pictures, done, private=private, swept=swept))
-        sections.append(Section("figures", "All figures", (), (), [summary(done, private=private), _claims(done)]))
+        sections.append(Section("figures", "All figures", (), (), [summary(done), _claims(done)]))
         sections.append(_cost(pictures, done))
         sections.append(Section("measures", "Every measure", (), (), _measures(done)))
     if left:
@@ -87,7 +87,7 @@ def _balance(pictures: Pictures, done: Sequence[Outcome], *, private: bool, swep
     rows = []
     for outcome in done:
         loss, exposed = measured(outcome, "lm"), privacy(outcome)
-        if loss is None or exposed is None:
+        if loss is None or exposed is None or (not private and epsilon(outcome) is not None):
             continue
         note = figure(outcome["setting"][swept]) if swept in outcome["setting"] else ""
         curves.setdefault(str(outcome["name"]), []).append((loss, exposed, f"{swept} {note}" if note else ""))
@@ -110,19 +110,25 @@ def _balance(pictures: Pictures, done: Sequence[Outcome], *, private: bool, swep
     return Section("balance", "Privacy against utility", (), drawn)
 
 
-def summary(done: Sequence[Outcome], *, private: bool) -> Table:
-    """One line a run."""
-    headers = ["method", "epsilon" if private else "highest risk", "LM", "NCP", "query error"]
-    headers += ["suppressed", "counterfeit", "seconds", "MB"]
+def protection(outcome: Outcome) -> str:
+    """What protects people: epsilon under differential privacy, else the highest risk that group sizes leave."""
+    spent, exposed = epsilon(outcome), highest_risk(outcome)
+    if spent is not None:
+        return f"epsilon {figure(spent)}"
+    return "" if exposed is None else risk(exposed)
+
+
+def summary(done: Sequence[Outcome]) -> Table:
+    """One line a run: protection is the highest risk of being found, or epsilon."""
+    headers = ["method", "protection", "LM", "NCP", "query error", "suppressed", "counterfeit", "seconds", "MB"]
     rows = []
     for outcome in done:
         counted = outcome["rows"]
         told = counted.get("input")
-        exposed = epsilon(outcome) if private else highest_risk(outcome)
         rows.append(
             [
                 _title(outcome),
-                "" if exposed is None else figure(exposed) if private else risk(exposed),
+                protection(outcome),
                 *(_measure(outcome, name) for name in ("lm", "ncp", "query-error")),
                 percent(counted["suppressed"] / told) if told else "",
                 percent(counted.get("counterfeit", 0) / counted["published"]) if counted.get("published") else "",

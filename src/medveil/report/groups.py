@@ -40,17 +40,18 @@ def shown(groups: Groups, least: int, most: int = 14) -> Groups:
 
 
 def _behind(groups: Groups) -> Numbers:
-    """How many people a group surely has: the fewer of before and after, where it has any after."""
-    return np.where(groups.after > 0, np.minimum(groups.people, groups.after), groups.people)
+    """How many a group surely has: the fewer of before and after, where it has any on both sides."""
+    both = (groups.after > 0) & (groups.people > 0)
+    return np.where(both, np.minimum(groups.people, groups.after), np.maximum(groups.people, groups.after))
 
 
 def _gathered(groups: Groups, least: int, most: int) -> Groups:
     """Small groups become one; while that one is too small itself, the smallest of the others joins it."""
     behind = _behind(groups)
     order = sorted(range(len(groups.names)), key=lambda i: (-behind[i], groups.names[i]))
-    kept = [i for i in order if behind[i] >= least or (groups.people[i] == 0 and groups.after[i] == 0)][:most]
+    kept = [i for i in order if behind[i] >= least][:most]
     rest = [i for i in order if i not in set(kept)]
-    while rest and kept and (sum(groups.people[i] for i in rest) < least or sum(behind[i] for i in rest) < least):
+    while rest and kept and sum(behind[i] for i in rest) < least:
         rest.append(kept.pop())
     if not rest:
         return _chosen(groups, [[i] for i in kept], [groups.names[i] for i in kept])

@@ -27,12 +27,11 @@ def levels_picture(pictures: Pictures, levels: Mapping[str, tuple[int, int]]) ->
     return [
         pictures.bars(
             "How far each column was generalized",
-            "An empty bar is the value itself, a full one is '*', which says nothing.",
+            "The share of the way up its hierarchy: 0 % is the value itself, 100 % is '*', which says nothing.",
             list(levels),
             {"level": [level / max(height, 1) for level, height in levels.values()]},
             first="column",
             most=1.0,
-            written=lambda share: f"{share:.0%} of the way",
         )
     ]
 

@@ -57,7 +57,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: Found) -> Pa
         _risk(pictures, manifest, comparison, least),
         _columns(pictures, comparison, least),
         _utility(pictures, found.measures),
-        *_risks(found.risks),
+        *_risks(found.risks, private=private(manifest)),
         *_leakage(pictures, found.leakage),
         method_section(manifest, _method(pictures, manifest, comparison, found.internal, least)),
         Section("claims", "Claims and columns", (), (), [claims_table(manifest.claims), attribute_table(manifest)]),
@@ -81,6 +81,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: Found) -> Pa
 def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least: int) -> Section:
     before = sizes_before(comparison.problem.cells)
     threshold = comparison.settings.threshold
+    subject = comparison.problem.schema.subject
     counted = "people" if comparison.problem.cells.subjects is not None else "records"
     words = [
         (
@@ -88,7 +89,7 @@ def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least:
             "same ones, the less the attacker can be sure."
         ),
     ]
-    if counted == "records":
+    if subject is None:
         words.append("No column says who a record belongs to, so every record is taken for a person of its own.")
     caption = "Risk of an attacker who knows all quasi-identifiers"
     if private(manifest):
@@ -181,10 +182,10 @@ def _parts(pictures: Pictures, title: str, name: str, parts: Mapping[str, float]
 
 def _first_sentence(documented: object) -> str:
     text = inspect.cleandoc(getattr(documented, "__doc__", None) or "")
-    return " ".join(text.split("\n\n")[0].split())
+    return " ".join(text.split("\n\n")[0].split()).replace("`", "").replace("*", "")
 
 
-def _risks(risks: Mapping[str, Mapping[str, Any]]) -> list[Section]:
+def _risks(risks: Mapping[str, Mapping[str, Any]], *, private: bool) -> list[Section]:
     """What the risk measures say; a risk that was not assessed is listed with the reason."""
     if not risks:
         return []
@@ -202,7 +203,9 @@ def _risks(risks: Mapping[str, Mapping[str, Any]]) -> list[Section]:
         guesser = "" if found.get("guesser") is None else percent(found["guesser"])
         rows.append([title, value, guesser, found.get("note", ""), what])
     headers = ["risk", "value", "a guesser", "note", "what it is"]
-    words = ("A guesser is somebody who does not look at the release: the release adds what is above that.",)
+    words = ["A guesser is somebody who does not look at the release: the release adds what is above that."]
+    if private:
+        words.append("Rows of this release are not people: figures that rest on groups of rows say little here.")
     return [Section("risks", "What an attacker reaches", words, (), [Table("Risks", headers, rows, numeric=False)])]
 
 

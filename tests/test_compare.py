@@ -1,0 +1,157 @@
+"""Methods on the same data: what each reaches, and why others do not fit."""
+
+import json
+
+import pyarrow.csv
+import pytest
+from tests.report.reading import read_page
+
+from medveil.compare import Outcome, Sweep, Trial, compare, run_trials, write_comparison
+from medveil.datasets import patients
+from medveil.errors import InputError, OutputError, PolicyError
+from medveil.trial import peak_memory, run
+
+POLICY = """\
+data: patients.csv
+attributes:
+  age: {role: quasi, hierarchy: {type: intervals, domain: [0, 99], widths: [10, 50]}}
+  sex: {role: quasi}
+  disease: {role: sensitive}
+privacy:
+  - {model: k-anonymity, k: 4}
+method: {name: optimal, suppression: 0.05, time_limit: 33}
+"""
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    pyarrow.csv.write_csv(patients(800, seed=2), folder / "patients.csv")
+    (folder / "policy.yaml").write_text(POLICY)
+    return folder / "policy.yaml"
+
+
+@pytest.fixture(scope="module")
+def compared(policy, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out") / "comparison"
+    chosen = ["optimal", "iab", "ipa"]
+    return out, compare(policy, out=out, chosen=chosen, sweep=Sweep("k", (2, 20)))
+
+
+def test_what_fits_is_run_and_what_does_not_is_listed_with_the_reason(compared):
+    _, outcomes = compared
+    done = [(o.name, o.setting["k"]) for o in outcomes if o.reason is None]
+    assert done == [(name, k) for name in ("optimal", "iab") for k in (2, 20)]
+    (refused,) = [o for o in outcomes if o.reason is not None]
+    assert refused.name == "ipa"
+    assert "differential-privacy" in refused.reason
+
+
+def test_every_run_keeps_its_own_goal_and_has_its_own_figures(compared):
+    _, outcomes = compared
+    for outcome in outcomes:
+        if outcome.reason is None:
+            (claim,) = outcome.claims
+            assert claim["holds"]
+            assert claim["required"]["k"] == outcome.setting["k"] <= claim["achieved"]["k"]
+            assert outcome.seconds > 0
+            assert 2**20 < outcome.program <= outcome.memory < 2**33
+            assert outcome.rows["input"] == 800
+    loss = {(o.name, o.setting["k"]): o.measures["lm"]["value"] for o in outcomes if o.reason is None}
+    assert loss["optimal", 2] < loss["optimal", 20]
+
+
+def test_parameters_that_another_method_knows_are_passed_on(compared):
+    _, outcomes = compared
+    given = {outcome.name: outcome.method["parameters"] for outcome in outcomes if outcome.reason is None}
+    assert given["iab"]["time_limit"] == given["optimal"]["time_limit"] == 33
+    assert given["optimal"]["suppression"] == 0.05
+    assert "suppression" not in given["iab"]
+
+
+def test_what_is_written_is_a_table_and_a_page_and_no_release(compared):
+    out, outcomes = compared
+    assert {path.name for path in out.iterdir()} == {"comparison.json", "comparison.html"}
+    assert len(json.loads((out / "comparison.json").read_text())) == len(outcomes)
+    text = (out / "comparison.html").read_text()
+    root = read_page(text)
+    assert "INTERNAL" in text
+    titles = [heading.text for heading in root.all("h2")]
+    assert "Privacy against utility" in titles
+    assert "What did not fit" in titles
+    named = {cell.text for cell in root.all("th")}
+    assert {"optimal (k = 2)", "iab (k = 20)", "ipa"} <= named
+    for figure in root.all("figure"):
+        assert next(figure.all("svg")).attributes["aria-label"]
+        assert list(figure.all("table"))
+    names = [element.attributes["id"] for element in root.all() if "id" in element.attributes]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"chosen": ["optimel"]}, "Did you mean 'optimal'"),
+        ({"chosen": ["optimal"], "sweep": Sweep("kk", (2,))}, "no method has a parameter 'kk'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_and_nothing_is_written(policy, tmp_path, options, words):
+    with pytest.raises(PolicyError, match=words):
+        compare(policy, out=tmp_path / "out", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_is_there_is_not_touched(policy, tmp_path):
+    with pytest.raises(OutputError, match="there already"):
+        compare(policy, out=tmp_path)
+
+
+def test_a_sweep_is_read_and_a_wrong_one_explained():
+    assert Sweep.read("h=0.1, 0.2") == Sweep("h", (0.1, 0.2))
+    assert Sweep.read("mode=strict,relaxed") == Sweep("mode", ("strict", "relaxed"))
+    with pytest.raises(InputError, match="k=2,5,10"):
+        Sweep.read("k")
+
+
+def test_a_run_that_takes_too_long_or_fails_has_a_reason(policy, tmp_path):
+    trial = Trial("optimal", {"data": "patients.csv"})
+    (late,) = run_trials([trial], tmp_path, base=policy.parent, seconds=0.001)
+    assert "stopped after" in late.reason
+    (wrong,) = run_trials([trial], tmp_path, base=policy.parent)
+    assert "needed, but left out" in wrong.reason
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trial_in_this_process_tells_its_progress(policy, tmp_path, monkeypatch):
+    monkeypatch.chdir(policy.parent)
+    told = []
+    content = {
+        "data": "patients.csv",
+        "attributes": {"sex": {"role": "quasi"}, "disease": {"role": "sensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"report": False},
+    }
+    task = {"policy": content, "data": None, "out": str(tmp_path / "out"), "threads": None, "memory": None}
+    found = run(task, told.append)
+    assert found["claims"][0]["achieved"]["k"] >= 2
+    assert "Measuring" in [line["stage"] for line in told]
+    assert found["memory"] <= peak_memory()
+    assert "there already" in run(task, told.append)["reason"]
+
+
+def test_under_differential_privacy_epsilon_is_the_protection(tmp_path):
+    outcome = Outcome(
+        "ipa",
+        {},
+        seconds=1.0,
+        memory=2**28,
+        program=2**27,
+        rows={"published": 10},
+        claims=[{"summary": "private", "required": {"epsilon": 0.5}, "achieved": {}}],
+        measures={"lm": {"value": 0.5}},
+        risks={"prosecutor": {"value": 0.1}},
+    )
+    write_comparison([outcome], tmp_path, private=True)
+    cells = [cell.text for cell in read_page((tmp_path / "comparison.html").read_text()).all("td")]
+    assert "epsilon 0.5" in cells
+    assert "1 in 10" not in cells
