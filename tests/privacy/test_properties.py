@@ -18,6 +18,7 @@ from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.lkc import LKCPrivacy
 from medveil.privacy.model import Reference
+from medveil.privacy.ms_bounding import MSBounding
 from medveil.privacy.p_sensitive import PSensitiveKAnonymity
 from medveil.privacy.t_closeness import TCloseness
 from medveil.table.domain import Domain
@@ -43,6 +44,9 @@ MODELS = [
     DeltaPresence(delta_min=0.2, delta_max=0.7, population="population.csv"),
     *(DeltaDisclosure(delta=0.7, absent=absent, attribute="s") for absent in ("refuse", "ignore")),
     *(BetaLikeness(beta=0.6, variant=variant, attribute="s") for variant in ("basic", "enhanced")),
+    MSBounding(k=3, theta=0.6, attribute="s"),
+    MSBounding(k=3, theta=0.6, values={"1": 0.3, "2": 1.0}, attribute="s"),
+    MSBounding(k=3, theta=1, attribute="s"),
 ]
 
 TREE = build(["0", "1", "2", "3"], [["low", "low", "high", "high"]], None, VALUES, "s")
