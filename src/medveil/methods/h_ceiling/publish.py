@@ -32,7 +32,7 @@ class Filled:
 
 def refuse_taken_name(problem: Problem) -> None:
     """The method publishes a column of its own, so no other may have its name."""
-    if CLASS_ID in problem.published:
+    if CLASS_ID in {name.lower() for name in problem.published}:
         raise PolicyError(
             f"The method publishes a column '{CLASS_ID}' of its own, but the data have one.",
             "Rename yours, or leave it out.",
