@@ -60,7 +60,7 @@ def test_encodings_are_found(written, encoding):
 
 
 def test_an_encoding_can_be_given(written):
-    assert rows(written("a,b\nжгк,1\n".encode("cp1251")), encoding="cp1251") == [("жгк", "1")]
+    assert rows(written("a,b\nж,1\n".encode("cp1251")), encoding="cp1251") == [("ж", "1")]
 
 
 def test_emoji_and_odd_names(written):
