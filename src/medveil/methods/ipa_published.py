@@ -9,13 +9,15 @@ Lee and Chung 2020, Differentially private release of medical microdata, Algorit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.errors import PolicyError
 from medveil.lattice.space import Levels
+from medveil.lattice.tables import KEY_LIMIT
 from medveil.methods.dp_grid import Grid, Table
 from medveil.methods.ipa_loss import Losses, information_loss
 from medveil.methods.ipa_score import penalties
@@ -135,22 +137,23 @@ def _losses(
     owner: Integers,
     values: NDArray[np.int32],
 ) -> Losses:
-    """NCP, EMD and Rate of a candidate (equations 5 to 9); suppressed records are in both distributions as `*`."""
-    stays = kept[classes.owner]
+    """NCP, EMD and Rate of a candidate (equations 5 to 9); suppressed records are in both distributions as `*`.
+
+    All cells that nothing was inserted into keep their proportions, so that they are one cell of the two distributions.
+    """
     width = int(max(classes.values.max(initial=0), values.max(initial=0))) + 1
-    real = classes.owner[stays] * width + classes.values[stays]
-    every, place = np.unique(np.concatenate([real, owner * width + values]), return_inverse=True)
-    original = np.bincount(place[: len(real)], classes.counts[stays], minlength=len(every))
-    inserted = np.bincount(place[len(real) :], minlength=len(every))
-    hidden = int(classes.counts[~stays].sum())
-    rows = np.where(kept, classes.sizes + extra, 0)
+    real = classes.owner * width + classes.values
+    changed, inserted = np.unique(owner * width + values, return_counts=True)
+    place = np.minimum(np.searchsorted(real, changed), max(len(real) - 1, 0))
+    before = np.where(real[place] == changed, classes.counts[place], 0) if len(real) else np.zeros(0, dtype=np.int64)
+    untouched = int(classes.sizes.sum() - before.sum())
     return information_loss(
         penalty=classes.penalty,
-        rows=rows,
+        rows=np.where(kept, classes.sizes + extra, 0),
         counterfeit=extra,
-        stars=hidden,
-        original=np.append(original, hidden),
-        published=np.append(original + inserted, hidden),
+        stars=int(classes.sizes[~kept].sum()),
+        original=np.append(before, untouched).astype(np.float64),
+        published=np.append(before + inserted, untouched).astype(np.float64),
     )
 
 
@@ -173,27 +176,47 @@ def publish(
     random: np.random.Generator,
     step: Callable[[float], None] = lambda _: None,
 ) -> Published:
-    """Algorithm 2: perturb the table at every node and choose one of the results by its loss.
+    """Algorithm 2: perturb the table at every node and choose one of the results by its loss."""
+    return publish_often(grid, table, [(epsilon, random)], threshold, step)[0]
+
+
+def publish_often(
+    grid: Grid,
+    table: Table,
+    runs: Sequence[tuple[Mapping[str, float], np.random.Generator]],
+    threshold: int,
+    step: Callable[[float], None] = lambda _: None,
+) -> list[Published]:
+    """Several runs of Algorithm 2, each with its epsilons and its random numbers, in one walk over the nodes.
 
     P[node] ~ exp(epsilon u / (2 * 3)),  u = 3 - (NCP + EMD + Rate)
     """
+    if grid.cells(grid.space.bottom) > KEY_LIMIT:
+        raise PolicyError("The declared domain has more than 2^62 cells.", "Raise 'min_level', or declare less.")
     known = np.unique(table.values)
-    seeds = random.integers(0, 2**63, grid.space.size)
+    # Every candidate has a seed of its own, so that the chosen one can be made again instead of keeping them all.
+    seeds = [random.integers(0, 2**63, grid.space.size) for _, random in runs]
 
-    def candidate(number: int, here: Table) -> tuple[ClassTable, Candidate]:
-        classes = ClassTable.of(grid, here)
-        draws = Draws(np.random.default_rng(seeds[number]), epsilon)
-        return classes, perturb(here.levels, classes, threshold, known, draws)
+    def candidate(run: int, number: int, classes: ClassTable, levels: Levels) -> Candidate:
+        draws = Draws(np.random.default_rng(seeds[run][number]), runs[run][0])
+        return perturb(levels, classes, threshold, known, draws)
 
-    losses = []
+    losses: list[list[Losses]] = [[] for _ in runs]
     for number, here in enumerate(grid.every_table(table)):
         step(number / grid.space.size)
-        losses.append(candidate(number, here)[1].losses)
-    score = np.array([LOSS_SENSITIVITY - loss.total for loss in losses])
-    weight = np.exp(epsilon["node"] / (2 * LOSS_SENSITIVITY) * (score - score.max()))
-    number = int(random.choice(len(score), p=weight / weight.sum()))
-    classes, chosen = candidate(number, grid.at(table, grid.space.node(number)))
-    return Published(chosen.levels, *rows_of(grid, classes, chosen), losses)
+        classes = ClassTable.of(grid, here)
+        for run in range(len(runs)):
+            losses[run].append(candidate(run, number, classes, here.levels).losses)
+    found = []
+    for run, (epsilon, random) in enumerate(runs):
+        score = np.array([LOSS_SENSITIVITY - loss.total for loss in losses[run]])
+        weight = np.exp(epsilon["node"] / (2 * LOSS_SENSITIVITY) * (score - score.max()))
+        number = int(random.choice(len(score), p=weight / weight.sum()))
+        levels = grid.space.node(number)
+        classes = ClassTable.of(grid, grid.at(table, levels))
+        chosen = candidate(run, number, classes, levels)
+        found.append(Published(levels, *rows_of(grid, classes, chosen), losses[run]))
+    return found
 
 
 def rows_of(grid: Grid, classes: ClassTable, candidate: Candidate) -> tuple[Integers, Integers, Integers]:
