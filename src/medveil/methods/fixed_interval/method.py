@@ -150,7 +150,8 @@ class FixedInterval(Method):
         order, units = order_rows(rows, ranking, np.flatnonzero(records.kept[rows.cells]))
         class_of_row, number = cut(rows, order, units, problem.k)
         records, formed, cell_of_row = split(records, rows, class_of_row)
-        far = self._outliers(records, formed, number)
+        far_off = self._outliers(records, formed, number)
+        far = np.logical_or.reduce(list(far_off.values()))
         records = records.without(far, "outlier")
         intervals: dict[str, Intervals] = {}
         ids = {
@@ -177,7 +178,7 @@ class FixedInterval(Method):
         internal = {
             "fixed_interval": account(records, made, intervals, self._threshold, unsafe),
             "classes": class_table(records, made, formed, far, self._threshold),
-            "classes.svg": picture(records, made, formed, far, self.outliers),
+            "classes.svg": picture(records, made, formed, far_off, self.outliers),
         }
         return self._draft(problem, records, made, made.classes[cell_of_row], unsafe, internal)
 
@@ -205,14 +206,14 @@ class FixedInterval(Method):
                         f"Declare '{name}' as 'type: number', or name it under 'codes_as_numbers'.",
                     )
 
-    def _outliers(self, records: Records, classes: Ids, number: int) -> NDArray[np.bool_]:
-        """The cells whose records stand far off their class in some number."""
-        far = np.zeros(len(classes), dtype=np.bool_)
-        for column in records.quasi:
-            if column.is_number:
-                counts, threshold = records.cells.counts, self._threshold(column.name)
-                far |= outliers(self.outliers, column, classes, number, counts, threshold)
-        return far
+    def _outliers(self, records: Records, classes: Ids, number: int) -> dict[str, NDArray[np.bool_]]:
+        """The cells whose records stand far off their class, by the quasi-identifier in which they do."""
+        counts = records.cells.counts
+        return {
+            column.name: outliers(self.outliers, column, classes, number, counts, self._threshold(column.name))
+            for column in records.quasi
+            if column.is_number
+        }
 
     def _intervals(self, problem: Problem, records: Records, column: Column) -> Intervals:
         """The intervals of a column, from its declared ends, or from those of the data, which stay in the house."""

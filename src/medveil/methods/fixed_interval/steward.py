@@ -79,11 +79,11 @@ def _class_of_outliers(made: Made, formed: Ids, far: NDArray[np.bool_]) -> NDArr
     return np.asarray(now[formed[far]], dtype=np.int64)
 
 
-def picture(records: Records, made: Made, formed: Ids, far: NDArray[np.bool_], rule: str) -> str:
+def picture(records: Records, made: Made, formed: Ids, far: Mapping[str, NDArray[np.bool_]], rule: str) -> str:
     """The classes in the order of the ranking, as SVG: for each number the range (thin), the middle half (thick) and
-    the median of each class, with the records that the rule took for outliers in red.
+    the median of each class, with the records that the rule took for outliers in red (`far`, by column).
     """
-    panels = [column for column in records.quasi if column.name in made.spreads]
+    panels = [column for column in records.quasi if column.name in far]
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT * len(panels)}" '
@@ -91,24 +91,27 @@ def picture(records: Records, made: Made, formed: Ids, far: NDArray[np.bool_], r
         ),
         f"<title>Classes in the order of the ranking; outliers by the rule: {escape(rule)}</title>",
     ]
-    place = _class_of_outliers(made, formed, far)
     for number, column in enumerate(panels):
-        assert column.numbers is not None
-        points = column.numbers[column.codes[far]]
-        parts += _panel(column, made, place[:MOST_POINTS], points[:MOST_POINTS], number * HEIGHT, rule)
+        beyond = far[column.name]
+        place, points = _class_of_outliers(made, formed, beyond), column.effective[column.codes[beyond]]
+        count = int(records.cells.counts[beyond].sum())
+        title = f"{column.name}: {made.number:,} classes, {count:,} outliers by the rule '{rule}'"
+        parts += _panel(column, made, place[:MOST_POINTS], points[:MOST_POINTS], number * HEIGHT, title)
     return "\n".join([*parts, "</svg>"])
 
 
-def _panel(column: Column, made: Made, place: NDArray[np.int64], points: Numbers, top: int, rule: str) -> list[str]:
+def _panel(column: Column, made: Made, place: NDArray[np.int64], points: Numbers, top: int, title: str) -> list[str]:
     found = made.spreads[column.name]
     bars = min(made.number, MOST_BARS)
     bar_of_class = np.arange(made.number) * bars // made.number
-    low, high = np.nanmin([found.low.min(), *points]), np.nanmax([found.high.max(), *points])
-    span = float(high - low) or 1.0
+    reached = np.concatenate([found.low, found.high, points])
+    reached = reached[~np.isnan(reached)]
+    low, high = (float(reached.min()), float(reached.max())) if len(reached) else (0.0, 0.0)
+    span = (high - low) or 1.0
     step = (WIDTH - 2 * MARGIN) / bars
 
     def y(value: float) -> float:
-        return top + HEIGHT - 30 - float(value - low) / span * (HEIGHT - 70)
+        return top + HEIGHT - 30 - (value - low) / span * (HEIGHT - 70)
 
     def x(bar: float) -> float:
         return MARGIN + (bar + 0.5) * step
@@ -119,16 +122,9 @@ def _panel(column: Column, made: Made, place: NDArray[np.int64], points: Numbers
             f'stroke="{color}" stroke-width="{width:.1f}"/>'
         )
 
-    noun = "one a bar" if bars == made.number else f"{made.number / bars:.0f} classes a bar"
     drawn = [
-        (
-            f'<text x="{MARGIN}" y="{top + 20}">{escape(column.name)}: {made.number:,} classes ({noun}), '
-            f"{len(points):,} outliers by the rule '{escape(rule)}'</text>"
-        ),
-        *(
-            f'<text x="4" y="{y(value) + 4:.1f}">{escape(column.written.text(value))}</text>'
-            for value in (float(low), float(high))
-        ),
+        f'<text x="{MARGIN}" y="{top + 20}">{escape(title)}</text>',
+        *(f'<text x="4" y="{y(value) + 4:.1f}">{escape(column.written.text(value))}</text>' for value in (low, high)),
     ]
     with np.errstate(all="ignore"):
         for bar in range(bars):
