@@ -13,7 +13,7 @@ from scipy import stats
 
 from medveil.methods.dp_cells import NoisyCells
 from medveil.methods.dp_grid import Grid
-from medveil.methods.ipa_proved import SHARES, Mechanism, parts
+from medveil.methods.ipa_proved import SHARES, Mechanism, parts, without_surplus
 from medveil.methods.ipa_score import UNIT
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.integer_noise import GeometricNoise
@@ -108,6 +108,20 @@ def test_stars_are_what_the_totals_have_more_than_the_cells():
     rows = int(hidden.counts.sum() + hidden.stars.sum())
     assert rows == 509
     assert hidden.stars.sum() in {5, 9}
+
+
+@given(st.lists(st.integers(-60, 60), max_size=40))
+def test_rows_of_stars_have_no_surplus(given):
+    differences = np.array(given, dtype=np.int64)
+    rows = without_surplus(differences)
+    assert rows.sum() == max(differences.sum(), 0)
+    assert np.all(rows >= 0)
+    assert np.all(rows <= np.maximum(differences, 0))
+    # The same amount, but for rounding, is taken from all that are left.
+    taken = (differences - rows)[rows > 0]
+    assert len(taken) == 0 or taken.max() - taken.min() <= 1
+    if np.all(differences >= 0):
+        assert rows.tolist() == differences.tolist()
 
 
 def test_an_empty_table_is_published_as_such():

@@ -136,7 +136,7 @@ class Mechanism:
             at[levels] = grid.at(table, levels)
         keys, counts = self.publish(grid, at[levels])
         published = np.bincount(keys % max(grid.values, 1), counts, minlength=len(values)).astype(np.int64)
-        stars = np.maximum(noisy_totals - published, 0)
+        stars = without_surplus(noisy_totals - published)
         return Outcome(levels, self.threshold(grid, levels), values, keys, counts, stars)
 
     def released(self, table: Table, outcome: Outcome) -> tuple[Grid, Table]:
@@ -169,6 +169,31 @@ class Mechanism:
 
     def publish_cells(self, size: int, threshold: int, keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
         return noisy_cells(self.cell_noise, size, threshold).publish(keys, counts)
+
+
+def without_surplus(differences: Integers) -> Integers:
+    """Numbers of rows that add up to the sum of the differences (0 where that is negative), near each of them.
+
+    Cutting negative noise off would leave all the positive noise in, a surplus of rows; so the same amount t is taken
+    from every difference first: max(0, d - t), with the t that gives the right sum. Post-processing, free.
+
+    >>> without_surplus(np.array([5, -3, 4, 0])).tolist(), without_surplus(np.array([1, -4])).tolist()
+    ([4, 0, 2, 0], [0, 0])
+    """
+    total = int(differences.sum())
+    if total <= 0:
+        return np.zeros(len(differences), dtype=np.int64)
+    order = np.argsort(-differences, kind="stable")
+    falling = differences[order]
+    # With the first i kept, t = (their sum - total) / i; the largest i whose last one stays above t is the one.
+    excess = np.cumsum(falling) - total
+    kept = int(np.flatnonzero(falling * np.arange(1, len(falling) + 1) > excess)[-1]) + 1
+    whole, rest = divmod(int(excess[kept - 1]), kept)
+    rows = np.zeros(len(differences), dtype=np.int64)
+    rows[order[:kept]] = falling[:kept] - whole
+    # What t is more than a whole number is one row less for the smallest of those kept.
+    rows[order[kept - rest : kept]] -= 1
+    return rows
 
 
 def _restricted(table: Table, values: NDArray[np.int32], number: int) -> Table:

@@ -153,8 +153,8 @@ def _losses(people: Patients, results: _Results) -> Section:
     return Section(
         "Figure 6: information loss, epsilon 1",
         tuple(lines),
-        f"{people.records:,} generated patients, {people.grid.space.size} nodes, a domain of {domain:,} cells; means of "
-        f"{len(results.proved[1.0])} runs proved, {len(published)} published, {len(results.histogram[1.0])} of the "
+        f"{people.records:,} generated patients, {people.grid.space.size} nodes, {domain:,} cells in the domain. Means "
+        f"of {len(results.proved[1.0])} runs proved, {len(published)} published, {len(results.histogram[1.0])} of the "
         "histogram.",
     )
 
@@ -205,7 +205,7 @@ def _by_level(people: Patients, results: _Results) -> Section:
     return Section(
         "Figure 8: parts of the loss by level of the lattice",
         tuple(lines),
-        "Means over the nodes of a level, one run of the published form for each epsilon. NCP grows with the level while "
+        "Means over the nodes of a level, one run of the published form for each epsilon. NCP grows with the level, "
         "EMD and Rate fall, and the smaller epsilon is the more they weigh, as the paper describes.",
     )
 

@@ -130,7 +130,7 @@ class Patients:
         """For each group of a level and each leaf, the share of the group that is that leaf."""
         chosen = self.problem.hierarchies[name].levels[level]
         inside = chosen.groups[None, :] == np.arange(len(chosen.labels))[:, None]
-        return inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
+        return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), 1), dtype=np.float64)
 
     @staticmethod
     def _by_age(shares: Numbers, years: int) -> Numbers:
