@@ -78,6 +78,13 @@ class DiversityAware(Method):
     rounds: Annotated[
         int, Field(ge=1, description="The most rounds of assigning records and moving centers; 1 as in the paper.")
     ] = 50
+    starts: Annotated[
+        int,
+        Field(
+            ge=1,
+            description="How many first groupings are tried; fewer where that is over 10,000 records in all.",
+        ),
+    ] = 10
     solver: Annotated[
         Literal["flow", "milp"],
         Field(description="Min-cost flow, or the paper's mixed-integer program, for small tables."),
@@ -152,7 +159,7 @@ class DiversityAware(Method):
                 f"{units.count * caps.clusters:,}.",
                 "Leave 'solver' out: the flow finds the same optimum.",
             )
-        effort = Effort(self.rounds, self.blocks_above, self.whole_up_to, by_milp=self.solver == "milp")
+        effort = Effort(self.rounds, self.starts, self.blocks_above, self.whole_up_to, by_milp=self.solver == "milp")
         with Solvers() as solvers:
             found = cluster_points(points, values, caps, effort, solvers, run)
         run.step("Writing clusters")

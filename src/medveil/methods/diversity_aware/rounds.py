@@ -31,17 +31,22 @@ _PASSES = 2
 _ENOUGH = 1e-4
 """Many records at once are assigned until the cost is proved to be within this share of the least."""
 
+_STARTING_RECORDS = 10_000
+"""Records of all starts together, at most."""
+
 _SAMPLES, _SAMPLE_RECORDS = 4, 20_000
 """The neighbourhoods in which the gap of blocks is measured, and the records of each."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done: the most `rounds`; above `blocks_above` records they are made in blocks of neighbours; up to
-    `whole_up_to` records all are then assigned once more, as a whole. `by_milp`: whole, by the paper's program.
+    """How much is done: the most `rounds`, from so many `starts` (fewer where there are many records); above
+    `blocks_above` records rounds are made in blocks of neighbours; up to `whole_up_to` records all are then assigned
+    once more, as a whole. `by_milp`: whole, by the paper's program.
     """
 
     rounds: int = 50
+    starts: int = 10
     blocks_above: int = 10_000
     whole_up_to: int = 100_000
     by_milp: bool = False
@@ -73,12 +78,22 @@ class Clustering:
 def cluster_points(
     points: Points, values: NDArray[np.int32], caps: Caps, effort: Effort, solvers: Solvers, run: Run
 ) -> Clustering:
-    """Clusters that keep the caps at little cost."""
+    """Clusters that keep the caps at little cost; in which order the records come makes no difference."""
+    order = np.lexsort((values, *points.categories.T, *points.numbers.T))
+    found = _cluster_sorted(points.take(order), values[order], caps, effort, solvers, run)
+    cluster = np.empty_like(found.cluster)
+    cluster[order] = found.cluster
+    return replace(found, cluster=cluster)
+
+
+def _cluster_sorted(
+    points: Points, values: NDArray[np.int32], caps: Caps, effort: Effort, solvers: Solvers, run: Run
+) -> Clustering:
     codes, merged = merge_free(values, caps)
+    if effort.by_milp or len(points) <= effort.blocks_above:
+        return _best_of_starts(points, codes, merged, effort, solvers, run)
     start = halve(points, codes, merged, run)
     centers = medians(points, start, caps.clusters)
-    if effort.by_milp or len(points) <= effort.blocks_above:
-        return alternate(points, codes, merged, centers, start, effort.rounds, solvers, run, by_milp=effort.by_milp)
     found = in_blocks(points, codes, merged, centers, start, effort.rounds, solvers, run)
     centers = medians(points, found.cluster, caps.clusters)
     if len(points) <= effort.whole_up_to:
@@ -87,6 +102,28 @@ def cluster_points(
     gap = measure_gap(points, codes, merged, centers, found.cluster, solvers, run)
     moved = cost(points, centers, found.cluster)
     return replace(found, centers=centers, cost=moved, costs=(*found.costs, moved), measured_gap=gap)
+
+
+def _best_of_starts(
+    points: Points, values: NDArray[np.int32], caps: Caps, effort: Effort, solvers: Solvers, run: Run
+) -> Clustering:
+    """Rounds end where no single step gains anything, which may be far from the best: so begin in several places."""
+    best: Clustering | None = None
+    for number in range(max(1, min(effort.starts, _STARTING_RECORDS // len(points)))):
+        start = halve(points if number == 0 else _weighed(points, run), values, caps, run)
+        centers = medians(points, start, caps.clusters)
+        found = alternate(points, values, caps, centers, start, effort.rounds, solvers, run, by_milp=effort.by_milp)
+        if best is None or found.cost < best.cost:
+            best = found
+    assert best is not None
+    return best
+
+
+def _weighed(points: Points, run: Run) -> Points:
+    """The points with columns stretched at random: halved elsewhere."""
+    columns = points.numbers.shape[1]
+    weights = run.random.uniform(0.5, 2.0, columns + len(points.scales))
+    return Points(points.numbers * weights[:columns], points.categories, points.scales * weights[columns:])
 
 
 def alternate(
@@ -207,11 +244,8 @@ def _neighbourhoods(centers: Points, cluster: NDArray[np.int32], size: int, run:
     """All clusters in blocks of neighbours, so many to each: centers are halved with columns weighed at random, so
     that the edges are elsewhere each time.
     """
-    weights = run.random.uniform(0.5, 2.0, centers.numbers.shape[1] + len(centers.scales))
-    columns = centers.numbers.shape[1]
-    weighed = Points(centers.numbers * weights[:columns], centers.categories, centers.scales * weights[columns:])
     alone = np.zeros(len(centers), dtype=np.int32)
-    place = halve(weighed, alone, even_caps(len(centers), 1), run)
+    place = halve(_weighed(centers, run), alone, even_caps(len(centers), 1), run)
     order = np.argsort(place)
     by_place = np.argsort(place[cluster], kind="stable")
     starts = np.searchsorted(place[cluster][by_place], np.arange(len(centers) + 1))

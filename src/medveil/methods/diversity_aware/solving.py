@@ -65,8 +65,12 @@ class Solvers:
 
     def _elsewhere(self, job: Arrays, run: Run, stage: str) -> Arrays:
         if self._process is None:
-            command = [sys.executable, "-P", str(Path(worker.__file__))]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a file of our own
+                [sys.executable, "-P", str(Path(worker.__file__))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
         process, answers = self._process, []
         assert process.stdin is not None
         assert process.stdout is not None
