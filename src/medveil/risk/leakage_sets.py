@@ -25,7 +25,7 @@ SETS_LIMIT = 500_000
 """More sets than this are not even listed."""
 
 SLACK = 1e-9
-"""Sums of logarithms are rounded: a set is given up only if its bound is this much below what it must beat."""
+"""Sums of logarithms are rounded: what is better by less than so many bits is not better."""
 
 BATCH = 2
 """Sets counted at a time; fixed, so that every run examines the same sets."""
@@ -84,11 +84,11 @@ class Explorer:
         for chosen in self._by_bound(sets, bounds):
             while len(best) > number:
                 heapq.heappop(best)
-            enough = best[0] if len(best) == number else -math.inf
-            # A set leaks no more than any that holds it.
-            hopeful = [s for s, bound in chosen if min(bound, self._least_above(s)) >= enough - SLACK]
-            if not hopeful and all(bound < enough - SLACK for _, bound in chosen):
+            enough = best[0] + SLACK if len(best) == number else -math.inf
+            if all(bound <= enough for _, bound in chosen):
                 break
+            # A set leaks no more than any that holds it.
+            hopeful = [s for s, bound in chosen if bound > enough and self._least_above(s) > enough]
             self.examine(hopeful)
             for positions in hopeful:
                 heapq.heappush(best, self.known[positions].loss)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from medveil.methods.iab.recoding import Measured, Moves, Nodes, Recoding
 from medveil.methods.iab.table import Flags, FullTable, distinct
 from medveil.methods.problem import label_array
+from medveil.privacy.count import count_classes
 from medveil.privacy.k_anonymity import KAnonymity
 
 Raised = bytes
@@ -101,10 +102,7 @@ class ByCell(Recoding[Raised]):
         """The records of each class, or its people."""
         if self._people is None:
             return np.bincount(classes, self._records, minlength=number).astype(np.int64)
-        people: list[set[int]] = [set() for _ in range(number)]
-        for combination, own in enumerate(self._people):
-            people[classes[combination]] |= own
-        return np.array([len(own) for own in people], dtype=np.int64)
+        return count_classes(self.table.cells, classes[self._combination], number).sizes.copy()
 
     def measure(self, state: Raised) -> Measured:
         levels = self._levels(state)
@@ -146,58 +144,66 @@ class ByCell(Recoding[Raised]):
 
     def _take_in(self, levels: NDArray[np.int8], requirement: int, moved: Flags) -> None:
         """Let each class of moved combinations that is too small take in classes under it, until it is large enough."""
-        shield = self._shields[requirement]
-        k = self._k(requirement)
+        shield, k = list(self._shields[requirement]), self._k(requirement)
         classes, number = self._classes(levels, shield)
-        small = self._sizes(classes, number) < k
-        for too_small in np.unique(classes[moved & small[classes]]):
-            members = np.flatnonzero(classes == too_small)
-            # Those before may have taken this one in, or given it what it needs.
-            classes_now, number_now = self._classes(levels, shield)
-            sizes = self._sizes(classes_now, number_now)
-            own = classes_now[members[0]]
-            if sizes[own] >= k:
-                continue
-            taken = self._nearest(levels, shield, classes_now, sizes, own, k)
-            for index in shield:
-                levels[index, taken] = levels[index, members[0]]
-            self._settle(levels)
+        sizes = self._sizes(classes, number)
+        needy = moved & (sizes < k)[classes]
+        for target in np.unique(levels[shield][:, needy], axis=1).T:
+            # Two classes at the same levels cover different combinations, so each is dealt with on its own.
+            covering = np.all(levels[shield] <= target[:, None], axis=0)
+            ids = [self._nodes[i].ids[level, self._leaves[i]] for i, level in zip(shield, target, strict=True)]
+            covered_by, _ = distinct(ids, len(covering))
+            order = np.argsort(covered_by, kind="stable")
+            begins = np.searchsorted(covered_by[order], np.arange(covered_by.max() + 2))
+            # There are no more people than records.
+            enough = np.bincount(covered_by, self._records * covering) >= k
+            here = needy & np.all(levels[shield] == target[:, None], axis=0) & enough[covered_by]
+            for place in np.unique(covered_by[here]):
+                group = order[begins[place] : begins[place + 1]]
+                group = group[covering[group]]
+                own = int(classes[group[here[group]][0]])
+                if sizes[own] >= k:
+                    continue
+                taken, size = self._nearest(group, levels[shield][:, group], target, classes, sizes, own, k)
+                for index, level in zip(shield, target, strict=True):
+                    levels[index, taken] = level
+                sizes[classes[taken]] = 0
+                classes[taken] = own
+                sizes[own] = size
 
     def _nearest(
         self,
+        group: NDArray[np.intp],
         levels: NDArray[np.int8],
-        shield: Sequence[int],
+        target: NDArray[np.int8],
         classes: NDArray[np.int32],
         sizes: NDArray[np.int64],
         own: int,
         k: int,
-    ) -> NDArray[np.intp]:
-        """The combinations of the classes that one class takes in; none where all under it are not enough."""
-        mine = int(np.flatnonzero(classes == own)[0])
-        under = np.ones(len(classes), dtype=np.bool_)
-        distance = np.zeros(len(classes), dtype=np.int64)
-        for index in shield:
-            level = levels[index, mine]
-            at_level = self._nodes[index].ids[level, self._leaves[index]]
-            under &= (levels[index] <= level) & (at_level == at_level[mine])
-            distance += level - levels[index]
-        covered = np.unique(classes[under])
-        covered = covered[(covered != own) & ~np.isin(covered, classes[~under])]
-        far = np.zeros(len(sizes), dtype=np.int64)
-        np.maximum.at(far, classes, distance)
-        taken, size = [own], int(sizes[own])
-        for candidate in sorted(covered, key=lambda c: (far[c], sizes[c], c)):
-            if size >= k:
-                break
-            taken.append(candidate)
-            size = self._together(classes, sizes, taken)
-        return np.flatnonzero(np.isin(classes, taken[1:])) if size >= k else np.zeros(0, dtype=np.intp)
+    ) -> tuple[NDArray[np.intp], int]:
+        """Of the combinations that one class covers, those of the classes that it takes in, and how large it is then;
+        none where all together are not enough.
+        """
+        steps = (target[:, None] - levels).sum(axis=0, dtype=np.int64)
+        # A class's combinations stand at the same levels, so that any of them tells its distance.
+        distance = {int(c): int(s) for c, s in zip(classes[group], steps, strict=True)}
+        near = sorted((c for c in distance if c != own), key=lambda c: (distance[c], sizes[c], c))
+        members = [own]
+        for candidate in near:
+            members.append(candidate)
+            if self._together(group, classes, sizes, members) >= k:
+                taken = group[np.isin(classes[group], members[1:])]
+                return taken, self._together(group, classes, sizes, members)
+        return group[:0], int(sizes[own])
 
-    def _together(self, classes: NDArray[np.int32], sizes: NDArray[np.int64], taken: Sequence[int]) -> int:
+    def _together(
+        self, group: NDArray[np.intp], classes: NDArray[np.int32], sizes: NDArray[np.int64], members: Sequence[int]
+    ) -> int:
+        """The records, or people, of several classes."""
         if self._people is None:
-            return int(sizes[list(taken)].sum())
-        own = set().union(*(self._people[c] for c in np.flatnonzero(np.isin(classes, taken))))
-        return len(own)
+            return int(sizes[list(members)].sum())
+        people: set[int] = set()
+        return len(people.union(*(self._people[c] for c in group[np.isin(classes[group], members)])))
 
     def labels(self, state: Raised, codes: NDArray[np.int32]) -> list[pa.Array]:
         levels = self._levels(state)

@@ -105,7 +105,7 @@ class _TreeSearch(_RowSearch):
             )
         root, best = searched.nodes[0].measured, searched.best.measured
         told = {
-            "tables_generated": len(searched.nodes) - 1,
+            "tables_generated": searched.generated,
             "tables_expanded": searched.expanded,
             "rows_before": root.rows,
             "rows": best.rows,

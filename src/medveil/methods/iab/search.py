@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 from medveil.methods.iab.recoding import Measured, Moves, Recoding, State
@@ -60,10 +61,13 @@ EVERYTHING = Order(lambda node: (node.steps, node.number), moves=Moves.EVERY)
 
 @dataclass(frozen=True)
 class Searched(Generic[State]):
-    """The tables generated, each once; the best, None where none is safe; and whether the search came to its end."""
+    """The search tree; the best table, None where none is safe; how many tables were generated, the root not counted,
+    and expanded; and whether the search came to its end.
+    """
 
     nodes: list[Node[State]]
     best: Node[State] | None
+    generated: int
     expanded: int
     finished: bool
 
@@ -75,9 +79,18 @@ def search(
 
     Generalizing never adds rows. So a safe table is not expanded, and one with no more rows than the best safe table
     is cut: what comes of it cannot be better. After the time limit the best table so far is taken; where there is
-    none yet, the table with the fewest violations is followed until one is safe.
+    none yet, a second search follows the fewest violations, and its tree is the one that is kept.
     """
-    return _Search(recoding, order, time.monotonic() + time_limit, tell).run()
+    found = _Search(recoding, order, time.monotonic() + time_limit, tell).run()
+    if found.finished or found.best is not None:
+        return found
+    second = _Search(recoding, FEWEST_VIOLATIONS, math.inf, tell).run()
+    return replace(
+        second,
+        generated=found.generated + second.generated,
+        expanded=found.expanded + second.expanded,
+        finished=False,
+    )
 
 
 class _Search(Generic[State]):
@@ -99,18 +112,13 @@ class _Search(Generic[State]):
             _, node = heapq.heappop(self._open)
             if self._cut(node):
                 continue
-            if finished and time.monotonic() >= self._deadline:
+            if time.monotonic() >= self._deadline:
                 finished = False
-                if self._best is not None:
-                    break
-                self._order = FEWEST_VIOLATIONS
-                self._open = [(self._order.key(n), n) for n in (node, *(n for _, n in self._open))]
-                heapq.heapify(self._open)
-                continue
+                break
             self._expand(node)
             if self._order.first and self._best is not None:
                 break
-        return Searched(self._nodes, self._best, self._expanded, finished)
+        return Searched(self._nodes, self._best, len(self._nodes) - 1, self._expanded, finished)
 
     def _cut(self, node: Node[State]) -> bool:
         best = self._best
