@@ -79,18 +79,20 @@ class Grid:
     def every_table(self, table: Table) -> Iterator[Table]:
         """The table at every node, in one walk: each is rolled up from a neighbour, and at most one a dimension lives.
 
-        The nodes come in ascending order of their ids.
+        Dimensions of few values are rolled up last: a table is then made from one that is not much larger.
         """
-        yield from self._walk(table, 0)
+        sizes = self.groups(self.space.bottom)
+        yield from self._walk(table, sorted(range(len(self.space)), key=lambda position: -sizes[position]))
 
-    def _walk(self, table: Table, position: int) -> Iterator[Table]:
-        if position == len(self.space):
+    def _walk(self, table: Table, positions: Sequence[int]) -> Iterator[Table]:
+        if not positions:
             yield table
             return
+        position, *others = positions
         for level in range(self.space.bottom[position], self.space.top[position] + 1):
             if level > table.levels[position]:
                 table = self.rolled_up(table, position, level)
-            yield from self._walk(table, position + 1)
+            yield from self._walk(table, others)
 
     def keys(self, table: Table) -> Integers:
         """The number of each cell; for a domain of at most 2^62 cells."""

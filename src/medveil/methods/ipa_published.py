@@ -201,21 +201,23 @@ def publish_often(
         draws = Draws(np.random.default_rng(seeds[run][number]), runs[run][0])
         return perturb(levels, classes, threshold, known, draws)
 
-    losses: list[list[Losses]] = [[] for _ in runs]
-    for number, here in enumerate(grid.every_table(table)):
-        step(number / grid.space.size)
+    losses: list[dict[int, Losses]] = [{} for _ in runs]
+    for visited, here in enumerate(grid.every_table(table)):
+        step(visited / grid.space.size)
         classes = ClassTable.of(grid, here)
+        number = grid.space.id_of(here.levels)
         for run in range(len(runs)):
-            losses[run].append(candidate(run, number, classes, here.levels).losses)
+            losses[run][number] = candidate(run, number, classes, here.levels).losses
     found = []
     for run, (epsilon, random) in enumerate(runs):
-        score = np.array([LOSS_SENSITIVITY - loss.total for loss in losses[run]])
+        by_node = [losses[run][number] for number in range(grid.space.size)]
+        score = np.array([LOSS_SENSITIVITY - loss.total for loss in by_node])
         weight = np.exp(epsilon["node"] / (2 * LOSS_SENSITIVITY) * (score - score.max()))
         number = int(random.choice(len(score), p=weight / weight.sum()))
         levels = grid.space.node(number)
         classes = ClassTable.of(grid, grid.at(table, levels))
         chosen = candidate(run, number, classes, levels)
-        found.append(Published(levels, *rows_of(grid, classes, chosen), losses[run]))
+        found.append(Published(levels, *rows_of(grid, classes, chosen), by_node))
     return found
 
 

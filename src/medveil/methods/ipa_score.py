@@ -71,7 +71,7 @@ def node_losses(
         step(number / grid.space.size)
         chosen = [lookup[level] for lookup, level in zip(lookups, here.levels, strict=True)]
         starts = np.cumsum([0, *map(len, chosen)])[:-1].astype(np.int64)
-        losses[number] = _loss(
+        losses[grid.space.id_of(here.levels)] = _loss(
             here.codes, here.counts, np.concatenate(chosen), starts, thresholds(here.levels), noise, UNIT
         )
     return losses
