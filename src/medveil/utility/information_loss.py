@@ -1,0 +1,98 @@
+"""The information loss of IPA: NCP, EMD over cells and Rate, and their sum."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.comparison.coverage import Coverage
+from medveil.comparison.grouping import combine
+from medveil.methods.ipa_loss import earth_movers_distance
+from medveil.utility.measure import Comparison, Measure, Score, Skipped
+from medveil.utility.ncp import NormalizedCertaintyPenalty
+from medveil.utility.rate import Rate
+
+Codes = NDArray[np.int64]
+
+
+class InformationLoss(Measure):
+    """What generalization, wrong shares and counterfeit records cost together.
+
+        IL = NCP + EMD + Rate,  EMD = 1/2 sum over cells of |p - q|
+
+    p, q: the shares of the cells (published quasi-identifiers with a sensitive value) in the original and in the
+    release; a record of the original whose cell is not published counts among the rows of `*` with its value, because
+    NCP alone is to charge for suppression. Only for releases that give every value of a column one label.
+
+    Lee and Chung 2020, Differentially private release of medical microdata, equations 5 to 10.
+    """
+
+    name: ClassVar[str] = "information-loss"
+    title: ClassVar[str] = "Information loss (NCP + EMD + Rate)"
+
+    def compute(self, comparison: Comparison) -> Score | Skipped:
+        if not len(comparison.tuples):
+            return Skipped("nothing was published")
+        if not comparison.problem.cells.records:
+            return Skipped("the original holds no records")
+        emd = cell_distance(comparison)
+        if emd is None:
+            return Skipped("values of a column have several labels each")
+        parts = {"EMD": emd}
+        for name, measure in (("NCP", NormalizedCertaintyPenalty()), ("Rate", Rate())):
+            score = measure.compute(comparison)
+            if isinstance(score, Skipped):
+                return score
+            parts[name] = score.value
+        return Score(sum(parts.values()), parts=parts)
+
+
+def cell_distance(comparison: Comparison) -> float | None:
+    """EMD over the published cells; None where labels overlap."""
+    columns = [*comparison.coverage.values(), *comparison.sensitive_coverage.values()]
+    cells, tuples = comparison.problem.cells, comparison.tuples
+    sizes = [len(coverage.labels) + 1 for coverage in columns]
+    own = np.empty((len(columns), len(cells)), dtype=np.int64)
+    for position, (coverage, codes) in enumerate(zip(columns, [*cells.codes, *cells.sensitive.values()], strict=True)):
+        labels = _label_of_leaf(coverage)
+        if labels is None:
+            return None
+        own[position] = labels[codes]
+    published, kept = _numbered(tuples.labels, own, sizes)
+    lost = ~np.isin(kept, published)
+    for position, coverage in enumerate(comparison.coverage.values()):
+        own[position, lost] = _star(coverage)
+    published, kept = _numbered(tuples.labels, own, sizes)
+    number = int(max(published.max(initial=0), kept.max(initial=0))) + 1
+    original = np.bincount(kept, cells.counts, minlength=number).astype(np.float64)
+    rows = np.bincount(published, tuples.records, minlength=number).astype(np.float64)
+    return earth_movers_distance(original, rows)
+
+
+def _numbered(published: NDArray[np.int32], own: Codes, sizes: list[int]) -> tuple[Codes, Codes]:
+    """One number for each combination, the same in both tables; -1 stands for a label that is not published."""
+    both = np.concatenate([published.astype(np.int64), own], axis=1)
+    both = np.where(both < 0, np.array(sizes)[:, None] - 1, both)
+    _, numbers = combine(list(both), sizes)
+    return numbers[: published.shape[1]], numbers[published.shape[1] :]
+
+
+def _star(coverage: Coverage) -> int:
+    """The label that covers everything, -1 where none is published."""
+    whole = np.flatnonzero(coverage.covered >= coverage.size)
+    return int(whole[0]) if len(whole) else -1
+
+
+def _label_of_leaf(coverage: Coverage) -> Codes | None:
+    """The label that each leaf is published as, -1 where none is; None where several are. A label that covers
+    everything counts where there is no other.
+    """
+    narrow = np.flatnonzero(coverage.covered < coverage.size)
+    if not len(narrow):
+        return np.full(len(coverage.domain), _star(coverage), dtype=np.int64)
+    inside = coverage.leaves[narrow]
+    if inside.sum(axis=0).max(initial=0) > 1:
+        return None
+    return np.where(inside.any(axis=0), narrow[inside.argmax(axis=0)], -1).astype(np.int64)
