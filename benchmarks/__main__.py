@@ -6,7 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("search.py", "start_up.py", "whole_run.py", "anjana_peer.py", "mondrian.py", "privacy_checks.py")
+SCRIPTS = (
+    "search.py",
+    "start_up.py",
+    "whole_run.py",
+    "anjana_peer.py",
+    "mondrian.py",
+    "privacy_checks.py",
+    "clustering.py",
+)
 
 
 def main() -> None:
