@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,7 +76,7 @@ class Outcome:
     """What became of a trial: a reason why there is nothing, or what the release reached and cost.
 
     seconds, memory: until the release was proved; what measuring took is not counted. memory in bytes, of which
-    `program` were taken before anything was read.
+    `program` were taken before anything was read. forms: what is published in the place of values, by column.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Outcome:
     rows: Mapping[str, int] = field(default_factory=dict)
     claims: Sequence[Mapping[str, Any]] = ()
     method: Mapping[str, Any] = field(default_factory=dict)
+    forms: Mapping[str, str] = field(default_factory=dict)
     measures: Mapping[str, Any] = field(default_factory=dict)
     risks: Mapping[str, Any] = field(default_factory=dict)
 
@@ -271,12 +274,23 @@ def _started(folder: Path, seconds: float | None) -> Iterator[tuple[subprocess.P
     late = threading.Event()
     command = [sys.executable, "-m", "medveil.trial"]
     process = subprocess.Popen(  # noqa: S603 - this program itself
-        command, cwd=folder or None, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
     )
+
+    def end() -> None:
+        # With whatever it has started itself.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
     def stop() -> None:
         late.set()
-        process.kill()
+        end()
 
     timer: threading.Timer | None = None
     if seconds is not None:
@@ -288,7 +302,7 @@ def _started(folder: Path, seconds: float | None) -> Iterator[tuple[subprocess.P
     finally:
         if timer is not None:
             timer.cancel()
-        process.kill()
+        end()
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:

@@ -13,6 +13,7 @@ import pyarrow.csv
 from medveil.compare import Outcome, Trial, run_trials, write_comparison
 from medveil.datasets import patients
 from medveil.datasets.calibration import REGIONS
+from medveil.errors import UnreachableError
 from medveil.inspection import leakage
 from medveil.policy import methods
 from medveil.policy_file import read_policy_file
@@ -56,7 +57,7 @@ POLICIES: Mapping[str, tuple[str, str]] = {
     "ipa": (PRIVATE, "{name: ipa}"),
     "fixed-interval": (K_ALONE, "{name: fixed-interval}"),
     "iab": (PROTECTION, "{name: iab, time_limit: 10}"),
-    "diversity-aware": (PROTECTION, "{name: diversity-aware}"),
+    "diversity-aware": (K_ALONE, "{name: diversity-aware, sensitive_value: J00, rounds: 2}"),
 }
 """What each method is asked for: the first is a well-known one, the others are those of the papers."""
 
@@ -90,6 +91,8 @@ def demonstrate(rows: int, out: Path, progress: Progress) -> Tour:
         outcomes = run_trials(
             trials, folder / "releases", base=folder / "policies", seconds=120.0, progress=progress, keep=True
         )
+        if outcomes[0].reason is not None:
+            raise UnreachableError(f"The first method made no release: {outcomes[0].reason}", "Take more rows.")
         progress("Comparing", None)
         write_comparison(outcomes, folder, private=False)
         (folder / "releases" / MAIN).rename(folder / "release")

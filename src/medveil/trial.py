@@ -59,6 +59,7 @@ def run(task: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[st
         "rows": dict(manifest.rows),
         "claims": [dict(claim) for claim in manifest.claims],
         "method": dict(manifest.method),
+        "forms": {a["name"]: a["form"] for a in manifest.attributes if a.get("form")},
         **{name: json.loads((internal / f"{name}.json").read_text(encoding="utf-8")) for name in ("measures", "risks")},
     }
 

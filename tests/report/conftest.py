@@ -20,14 +20,15 @@ POLICIES = {
     "h-ceiling": {"privacy": [{"model": "k-anonymity", "k": 4}]},
     "fixed-interval": {"privacy": [{"model": "k-anonymity", "k": 4}]},
     "iab": {"privacy": [{"model": "k-anonymity", "k": 4}]},
+    "diversity-aware": {"privacy": [{"model": "k-anonymity", "k": 4}]},
     "ipa": {"privacy": [PRIVATE]},
 }
+PARAMETERS = {"h-ceiling": {"max_counterfeits": 0.5}, "diversity-aware": {"sensitive_value": "J00"}}
 
 
 def policy_of(name):
     attributes = {key: value for key, value in ATTRIBUTES.items() if name != "ipa" or key != "surgery"}
-    method = {"name": name, **({"max_counterfeits": 0.5} if name == "h-ceiling" else {})}
-    return {"attributes": attributes, "method": method, **POLICIES[name]}
+    return {"attributes": attributes, "method": {"name": name, **PARAMETERS.get(name, {})}, **POLICIES[name]}
 
 
 @pytest.fixture(scope="session")

@@ -149,6 +149,7 @@ def test_methods_show_their_own_pictures(releases):
     assert "Intervals of each number" in titles["fixed-interval"]
     assert "The search tree" in titles["iab"]
     assert "How the privacy budget was spent" in titles["ipa"]
+    assert "How clusters became tighter" in titles["diversity-aware"]
 
 
 def test_under_differential_privacy_the_published_page_is_a_function_of_what_is_published(releases, tmp_path):

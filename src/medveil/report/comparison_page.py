@@ -61,18 +61,23 @@ def epsilon(outcome: Outcome) -> float | None:
 def _verdict(done: Sequence[Outcome]) -> Verdict:
     if not done:
         return Verdict(good=False, sentence="No method made a release.")
-    best = [(value, outcome) for outcome in done if (value := measured(outcome, "lm")) is not None]
-    if not best:
-        return Verdict(good=True, sentence="Every release that was made keeps what it claims.")
-    value, outcome = min(best, key=lambda pair: pair[0])
-    return Verdict(
-        good=True,
-        sentence=f"Every release that was made keeps what it claims; {_title(outcome)} keeps most detail.",
-        points=[
-            f"It loses {percent(value)} of the detail of the quasi-identifiers (LM).",
-            "Which loss matters depends on what the data are for: look at the other measures as well.",
-        ],
-    )
+    points = []
+    for name, words in (("lm", "loses least detail of the quasi-identifiers"), ("query-error", "counts best")):
+        found = [(value, outcome) for outcome in done if (value := _utility(outcome, name)) is not None]
+        if found:
+            value, best = min(found, key=lambda pair: pair[0])
+            points.append(f"{_title(best)} {words} ({_NAMES[name]} {figure(value)}).")
+    points.append("Which loss matters depends on what the data are for: look at all measures.")
+    return Verdict(good=True, sentence="Every release that was made keeps what it claims.", points=points)
+
+
+_NAMES = {"lm": "detail lost (LM)", "query-error": "error of random counts"}
+"""The measures that stand for utility: of detail, and of answers."""
+
+
+def _utility(outcome: Outcome, name: str) -> float | None:
+    """A measure, where it sees what the release lost: LM does not see how far means are from values."""
+    return None if name in {"lm", "ncp"} and outcome["forms"] else measured(outcome, name)
 
 
 def _title(outcome: Outcome) -> str:
@@ -81,33 +86,45 @@ def _title(outcome: Outcome) -> str:
 
 
 def _balance(pictures: Pictures, done: Sequence[Outcome], *, private: bool, swept: str | None) -> Section:
-    """Privacy against utility."""
+    """Privacy against utility, once for each kind of utility."""
+    up = "epsilon" if private else "highest risk of being found"
+    drawn = [
+        picture for name in _NAMES if (picture := _against(pictures, done, name, up, private=private, swept=swept))
+    ]
+    words = ["Left is more useful, low is safer: the best runs are at the lower left."]
+    if any(outcome["forms"] for outcome in done):
+        words.append(
+            "Methods that publish means or ids in the place of values are not in the first picture: LM does not see "
+            "how far those are from the values."
+        )
+    if not private and any(epsilon(outcome) is not None for outcome in done):
+        words.append("Runs under differential privacy are in the table only: no group of rows tells their risk.")
+    return Section("balance", "Privacy against utility", words, drawn)
+
+
+def _against(
+    pictures: Pictures, done: Sequence[Outcome], name: str, up: str, *, private: bool, swept: str | None
+) -> Picture | None:
     privacy = epsilon if private else highest_risk
+    names = list(dict.fromkeys(str(outcome["name"]) for outcome in done))
     curves: dict[str, list[tuple[float, float, str]]] = {}
     rows = []
     for outcome in done:
-        loss, exposed = measured(outcome, "lm"), privacy(outcome)
+        loss, exposed = _utility(outcome, name), privacy(outcome)
         if loss is None or exposed is None or (not private and epsilon(outcome) is not None):
             continue
-        note = figure(outcome["setting"][swept]) if swept in outcome["setting"] else ""
-        curves.setdefault(str(outcome["name"]), []).append((loss, exposed, f"{swept} {note}" if note else ""))
-        rows.append([_title(outcome), percent(loss), figure(exposed) if private else risk(exposed)])
-    up = "epsilon" if private else "highest risk of being found"
-    table = Table("Privacy against utility", ["method", "detail lost", up], rows)
-    words = (
-        "Left is more useful, low is safer: the best runs are at the lower left."
-        if not private
-        else "Left is more useful, low is safer; epsilon is what each person may change at most."
-    )
-    drawn: list[Picture] = []
-    if curves:
-        lines = [
-            Curve(name, [(x, y) for x, y, _ in points], [note for _, _, note in points])
-            for name, points in curves.items()
-        ]
-        title = "Privacy against utility"
-        drawn = [pictures.curves(title, words, lines, "detail lost (LM, 0 to 1)", up, table)]
-    return Section("balance", "Privacy against utility", (), drawn)
+        note = f"{swept} {figure(outcome['setting'][swept])}" if swept in outcome["setting"] else ""
+        curves.setdefault(str(outcome["name"]), []).append((loss, exposed, note))
+        rows.append([_title(outcome), figure(loss), figure(exposed) if private else risk(exposed)])
+    if not curves:
+        return None
+    title, across = f"Privacy against {_NAMES[name]}", _NAMES[name]
+    lines = [
+        Curve(method, [(x, y) for x, y, _ in points], [note for _, _, note in points], names.index(method))
+        for method, points in curves.items()
+    ]
+    table = Table(title, ["method", across, up], rows)
+    return pictures.curves(title, f"Each mark is a run: {across} across, {up} up.", lines, across, up, table)
 
 
 def protection(outcome: Outcome) -> str:
@@ -120,7 +137,7 @@ def protection(outcome: Outcome) -> str:
 
 def summary(done: Sequence[Outcome]) -> Table:
     """One line a run: protection is the highest risk of being found, or epsilon."""
-    headers = ["method", "protection", "LM", "NCP", "query error", "suppressed", "counterfeit", "seconds", "MB"]
+    headers = ["method", "protection", "LM", "NCP", "query error", "suppressed", "counterfeit", "s", "MB"]
     rows = []
     for outcome in done:
         counted = outcome["rows"]
@@ -140,7 +157,7 @@ def summary(done: Sequence[Outcome]) -> Table:
 
 
 def _measure(outcome: Outcome, name: str) -> str:
-    value = measured(outcome, name)
+    value = _utility(outcome, name)
     return "" if value is None else figure(value)
 
 

@@ -184,6 +184,27 @@ def left_out_pictures(pictures: Pictures, internal: Mapping[str, Any], least: in
     return made
 
 
+def cluster_pictures(pictures: Pictures, internal: Mapping[str, Any]) -> list[Picture]:
+    """How clusters became tighter, round by round."""
+    told = internal.get("clusters")
+    costs = told.get("costs") if isinstance(told, Mapping) else None
+    if not isinstance(costs, list | tuple) or len(costs) < 2:
+        return []
+    rounds = [float(cost) for cost in costs]
+    step = -(-len(rounds) // 20)
+    places = sorted({*range(0, len(rounds), step), len(rounds) - 1})
+    return [
+        pictures.bars(
+            "How clusters became tighter",
+            "The sum of all distances to the centers, step by step: records are assigned, then centers are moved.",
+            [f"step {place + 1}" for place in places],
+            {"distance": [rounds[place] for place in places]},
+            first="step",
+            written=lambda cost: f"{cost:,.4g}",
+        )
+    ]
+
+
 def _counts(pictures: Pictures, told: Any, title: str, description: str, least: int) -> list[Picture]:
     if not isinstance(told, Mapping):
         return []

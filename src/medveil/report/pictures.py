@@ -84,8 +84,9 @@ class Pictures:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points that belong together, each with a note beside it."""
+    """Points that belong together, each with a note beside it; `place` chooses colour and marker."""
 
     name: str
     points: Sequence[tuple[float, float]]
     notes: Sequence[str] = ()
+    place: int = 0

@@ -58,7 +58,8 @@ def bars(
 def curves(name: str, curves: Sequence[Curve], across: str, up: str) -> Drawing:
     sheet = Drawing(name, WIDTH * 1.35, 320.0)
     axes = sheet.figure.add_axes((0.1, 0.14, 0.6, 0.82))
-    for place, curve in enumerate(curves):
+    for curve in curves:
+        place = curve.place
         axes.plot(
             [x for x, _ in curve.points],
             [y for _, y in curve.points],
@@ -66,6 +67,7 @@ def curves(name: str, curves: Sequence[Curve], across: str, up: str) -> Drawing:
             marker=MARKERS[(place + place // len(MARKERS)) % len(MARKERS)],
             markersize=7,
             linewidth=1.5,
+            clip_on=False,
             label=curve.name,
         )
         for (x, y), note in zip(curve.points, curve.notes, strict=False):

@@ -23,6 +23,7 @@ from medveil.report.content import Page, Picture, Section, Table
 from medveil.report.distributions import distribution, plain_distribution
 from medveil.report.method_pictures import (
     budget_pictures,
+    cluster_pictures,
     counterfeit_pictures,
     left_out_pictures,
     levels_picture,
@@ -258,4 +259,5 @@ def _method(
         *counterfeit_pictures(pictures, manifest.rows, comparison.companions),
         *budget_pictures(pictures, manifest.method, internal, least),
         *left_out_pictures(pictures, internal, least),
+        *cluster_pictures(pictures, internal),
     ]
