@@ -354,6 +354,18 @@ def test_missing_values_that_are_kept_are_shown_as_such():
     assert shown.groupby(["age", "sex"], dropna=False).size().min() >= 3
 
 
+def test_a_column_without_any_number_is_published_as_missing():
+    frame = pd.DataFrame({"age": ["20", "30", "40", "50"], "weight": [None] * 4})
+    policy = {
+        "attributes": {"age": {"role": "quasi"}, "weight": {"role": "quasi", "type": "number"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "method": {"name": "fixed-interval", "intervals": 2},
+    }
+    release = medveil.anonymize(frame, policy)
+    assert release.to_pandas()["weight"].isna().all()
+    assert {line["attribute"] for line in read_book(release.folder)} == {"age"}
+
+
 def test_sensitive_numbers_are_published_as_means_too(frame):
     attributes = {**ATTRIBUTES, "length_of_stay": {"role": "sensitive"}}
     release = medveil.anonymize(frame, {**POLICY, "attributes": attributes})

@@ -60,29 +60,29 @@ def order_rows(rows: Rows, ranking: Ranking, taking_part: Places) -> tuple[Place
     one value stands at (i + 1/2) / c, so that wherever the ranking is cut, each part has its share of every value.
     """
     cells = rows.cells[taking_part]
-    marks = rows.marks[taking_part]
-    tuples = ranking.tuples[cells]
     if rows.people is None:
-        unit, first, stratum = np.arange(len(cells)), np.arange(len(cells)), ranking.cells[cells]
-    else:
-        people = rows.people[taking_part]
-        together = np.lexsort((ranking.cells[cells], people, tuples))
-        begins = np.ones(len(cells), dtype=np.bool_)
-        begins[1:] = np.diff(tuples[together]).astype(np.bool_) | np.diff(people[together]).astype(np.bool_)
-        unit = np.empty(len(cells), dtype=np.int64)
-        unit[together] = np.cumsum(begins) - 1
-        first = together[begins]
-        stratum = ranking.cells[cells[first]]
-    order = np.lexsort((marks[first], stratum))
-    starts = np.flatnonzero(np.diff(stratum[order], prepend=-1))
+        dealt = _deal(ranking.tuples[cells], ranking.cells[cells], rows.marks[taking_part])
+        return taking_part[dealt], np.arange(len(dealt))
+    tuples, people = ranking.tuples[cells], rows.people[taking_part]
+    together = np.lexsort((ranking.cells[cells], people, tuples))
+    begins = np.ones(len(cells), dtype=np.bool_)
+    begins[1:] = np.diff(tuples[together]).astype(np.bool_) | np.diff(people[together]).astype(np.bool_)
+    first = together[begins]
+    dealt = _deal(tuples[first], ranking.cells[cells[first]], rows.marks[taking_part[first]])
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(np.append(starts, len(cells)))[dealt]
+    units = np.cumsum(lengths) - lengths
+    inside = np.arange(len(cells)) - np.repeat(units, lengths)
+    return taking_part[together[np.repeat(starts[dealt], lengths) + inside]], units
+
+
+def _deal(tuples: Places, values: Places, marks: NDArray[np.uint64]) -> Places:
+    """Units in the order of their tuples, those of one tuple dealt out by their values, equal ones by their marks."""
+    order = np.lexsort((marks, values)) if marks.any() else np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=-1))
     sizes = np.diff(np.append(starts, len(order)))
-    share = np.empty(len(order))
-    share[order] = (np.arange(len(order)) - np.repeat(starts, sizes) + 0.5) / np.repeat(sizes, sizes)
-    dealt = order[np.argsort((tuples[first] + share)[order], kind="stable")]
-    place = np.empty(len(dealt), dtype=np.int64)
-    place[dealt] = np.arange(len(dealt))
-    in_order = np.argsort(place[unit], kind="stable")
-    return taking_part[in_order], np.searchsorted(place[unit][in_order], np.arange(len(dealt)))
+    share = (np.arange(len(order)) - np.repeat(starts, sizes) + 0.5) / np.repeat(sizes, sizes)
+    return np.asarray(order[np.argsort(tuples[order] + share, kind="stable")], dtype=np.int64)
 
 
 def cut(rows: Rows, order: Places, units: Places, k: int) -> tuple[Ids, int]:

@@ -140,7 +140,7 @@ def fit(column: Column, cells: Cells, kept: NDArray[np.bool_], grid: Grid, least
         if len(people) == 1 or people.min() >= least:
             break
         starts = starts[join_thin(people, least)]
-    if people.min() < least:
+    if there.any() and people.min() < least:
         raise UnreachableError(
             f"Only {people.min():,} people have a number in '{column.name}', fewer than the {least:,} that a published "
             "mean must rest on.",
@@ -189,7 +189,7 @@ def join_thin(people: NDArray[np.int64], least: int) -> NDArray[np.int64]:
 
 
 def ends_of(column: Column, present: NDArray[np.bool_]) -> tuple[float, float]:
-    """The least and the greatest of a column's numbers that are there (`present`, by code)."""
+    """The least and the greatest of a column's numbers that are there (`present`, by code); 0 where there are none."""
     assert column.numbers is not None
     there = column.numbers[present & ~column.missing]
-    return float(there.min()), float(there.max())
+    return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)

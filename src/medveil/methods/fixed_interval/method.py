@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from medveil.engine import write_links
+from medveil.engine import KEPT, write_links
 from medveil.errors import PolicyError
 from medveil.hierarchy.flat import Range
 from medveil.methods.fixed_interval.analysis import Rule, Spread, outliers
@@ -263,7 +263,7 @@ class FixedInterval(Method):
         support, parameters = self._support(problem), self.model_dump(mode="json")
 
         def links(path: Path) -> None:
-            write_links(path, pa.table([pa.array(kept), *labels], names=["kept", *problem.counted]))
+            write_links(path, pa.table([pa.array(kept), *labels], names=[KEPT, *problem.counted]))
             pq.write_table(interval_table(entries), path.with_name(INTERVALS))
 
         told = {**parameters, "rules": len(self.rules), "minimum_support": support}
