@@ -17,6 +17,7 @@ from medveil.privacy import models
 from medveil.registry import discover
 from medveil.release.audit import checks
 from medveil.release.audit.context import Check
+from medveil.risk import risks
 from medveil.utility import measures
 from medveil.workflow import opened
 
@@ -35,7 +36,7 @@ def test_parts_are_documented_immutable_and_strict(part):
     assert not any("a" <= name[:1] <= "z" and name != name.lower() for name in part.model_fields)
 
 
-@pytest.mark.parametrize("found", [methods, models, builders, measures], ids=lambda found: found.__name__)
+@pytest.mark.parametrize("found", [methods, models, builders, measures, risks], ids=lambda found: found.__name__)
 def test_everything_found_is_in_the_reference(found):
     reference = (DOCUMENTATION / "reference.md").read_text(encoding="utf-8")
     for name in found():

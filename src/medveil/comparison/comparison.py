@@ -182,7 +182,7 @@ class Comparison:
         if not self.original:
             return self.classes.of_row, codes, self.published
         table = pyarrow.parquet.read_table(self.links)
-        kept = np.asarray(table["kept"])
+        kept = np.asarray(table.column(0))  # the first column says which records were kept
         table = table.filter(pa.array(kept))
         return self._class_of(table), codes[kept], table
 

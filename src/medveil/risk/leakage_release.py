@@ -84,8 +84,8 @@ def _linked(engine: Engine, links: pa.Table, plain: Sequence[str], subject: str)
     names = (*plain, subject)
     selected = ", ".join(f"{engine.column(name)} AS c{j}" for j, name in enumerate(names))
     rows = engine.connection.sql(f"SELECT {selected} FROM data ORDER BY rowid").to_arrow_table()
-    kept = links["kept"]
-    columns = {name: links[name].filter(kept) for name in links.column_names if name != "kept"}
+    kept = links.column(0)  # whatever it is called
+    columns = {name: links[name].filter(kept) for name in links.column_names[1:]}
     columns |= {name: rows[f"c{j}"].filter(kept) for j, name in enumerate(plain)}
     person, _ = _encoded(rows[f"c{len(plain)}"].filter(kept))
     return _crowd(columns, person)
