@@ -174,6 +174,33 @@ def test_people_are_counted_through_the_links(tmp_path):
     assert any("Records are counted" in note for note in unlinked.notes)
 
 
+def test_a_population_is_for_measures_alone(tmp_path):
+    """The release is the one that would be made without it, and the journalist is measured, then and later."""
+    everybody = patients(4000, seed=7, patient_id=False)
+    pyarrow.csv.write_csv(everybody, tmp_path / "everybody.csv")
+    pyarrow.csv.write_csv(everybody.slice(0, 1500), tmp_path / "sample.csv")
+    without = {"data": "sample.csv", **POLICY, "method": "mondrian", "seed": 1}
+    named = {**without, "evaluation": {"population": "everybody.csv"}}
+    for name, policy in (("without", without), ("named", named)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(policy), encoding="utf-8")
+        medveil.anonymize(tmp_path / f"{name}.json", out=tmp_path / name)
+    assert (tmp_path / "named" / "release.csv").read_bytes() == (tmp_path / "without" / "release.csv").read_bytes()
+    then = json.loads((tmp_path / "named" / "internal" / "risks.json").read_text(encoding="utf-8"))
+    now = measure(tmp_path / "named", tmp_path / "sample.csv", quick=True).risks
+    assert 0 < now["journalist"].value <= now["prosecutor"].value
+    assert now["journalist"].parts["average"] < now["prosecutor"].parts["average"]
+    assert now["journalist"].value == then["journalist"]["value"]
+    assert now["population-uniqueness"].note == "Counted in the population file."
+    attacked = measure(tmp_path / "named", tmp_path / "sample.csv").risks
+    assert attacked["membership"].note == "Strangers are people of the population."
+
+
+def test_a_population_file_that_is_not_there(released):
+    asked = POLICY | {"evaluation": {"population": "nowhere.csv"}}
+    with pytest.raises(InputError, match="There is no file"):
+        measure(released / "release", released / "patients.csv", asked)
+
+
 def replace_attribute(policy, **attributes):
     return {**policy, "attributes": {**policy["attributes"], **attributes}}
 

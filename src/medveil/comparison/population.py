@@ -18,11 +18,15 @@ def population_of_classes(comparison: Comparison) -> Codes | None:
     cells = comparison.problem.cells
     if cells.population is None:
         return None
-    members = np.flatnonzero(cells.population > 0)
-    codes, people = cells.codes[:, members], cells.population[members]
-    offsets, classes = match(codes, comparison.classes.labels, list(comparison.coverage.values()))
-    counts = np.repeat(people, np.diff(offsets))
-    return np.bincount(classes, counts, minlength=len(comparison.classes)).astype(np.int64)
+    if "population" not in comparison.memory:
+        members = np.flatnonzero(cells.population > 0)
+        codes, people = cells.codes[:, members], cells.population[members]
+        offsets, classes = match(codes, comparison.classes.labels, list(comparison.coverage.values()))
+        counts = np.repeat(people, np.diff(offsets))
+        found = np.bincount(classes, counts, minlength=len(comparison.classes)).astype(np.int64)
+        comparison.memory["population"] = found
+    known: Codes = comparison.memory["population"]
+    return known
 
 
 def strangers(comparison: Comparison) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:

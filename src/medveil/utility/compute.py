@@ -21,6 +21,9 @@ def compute_measures(
         if measure.needs_original and not comparison.original:
             results[name] = Skipped("the original is not given")
             continue
+        if measure.needs_original and not comparison.problem.cells.records:
+            results[name] = Skipped("the original holds no records")
+            continue
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 score = measure().compute(comparison)
