@@ -192,6 +192,12 @@ def test_what_no_noise_hides_is_refused():
         )
     with pytest.raises(PolicyError, match="delta above 0"):
         medveil.anonymize(people(50), policy(method="dp-sampling"))
+    twice = policy()
+    twice["privacy"] = twice["privacy"] * 2
+    with pytest.raises(PolicyError, match="asked for twice"):
+        medveil.anonymize(people(50), twice)
+    with pytest.raises(PolicyError, match="less than or equal to 1000000"):
+        medveil.anonymize(people(50), policy(method={"name": "ipa", "false_cells": 1e9}))
     with pytest.raises(PolicyError, match="exactly these parts: node, cells, totals"):
         medveil.anonymize(people(50), policy(method={"name": "ipa", "split": {"node": 1.0}}))
 

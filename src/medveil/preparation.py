@@ -118,7 +118,9 @@ def _count_declared(
     what the data hold. Free text is no danger here: only declared values, or such as many people have, come out.
     """
     run.step("Counting distinct records")
-    (model,) = [m for m in models if isinstance(m, DifferentialPrivacy)]
+    model, *others = [m for m in models if isinstance(m, DifferentialPrivacy)]
+    if others:
+        raise PolicyError("Differential privacy is asked for twice.", "Name 'differential-privacy' once.")
     given = engine.rows
     if schema.subject is not None:
         engine.bound_records(schema.subject, model.max_records_per_subject)

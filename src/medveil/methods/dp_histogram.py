@@ -39,7 +39,7 @@ class DPHistogram(DifferentiallyPrivate):
     name: ClassVar[str] = "dp-histogram"
 
     false_cells: Annotated[
-        float, Field(gt=0, description="How many cells without a record may be expected to pass the threshold.")
+        float, Field(gt=0, le=1_000_000, description="How many cells without a record may be expected to pass.")
     ] = 1.0
 
     def misfit(self, problem: Problem) -> str | None:

@@ -56,7 +56,11 @@ class InformativePreserving(DifferentiallyPrivate):
     ] = None
     false_cells: Annotated[
         float,
-        Field(gt=0, description="Proved: how many cells without a record may be expected to pass the threshold."),
+        Field(
+            gt=0,
+            le=1_000_000,
+            description="Proved: how many cells without a record may be expected to pass the threshold.",
+        ),
     ] = 1.0
     suppression_threshold: Annotated[
         int,

@@ -89,10 +89,17 @@ def _label_of_leaf(coverage: Coverage) -> Codes | None:
     """The label that each leaf is published as, -1 where none is; None where several are. A label that covers
     everything counts where there is no other.
     """
-    narrow = np.flatnonzero(coverage.covered < coverage.size)
-    if not len(narrow):
+    narrow = coverage.covered < coverage.size
+    if not narrow.any():
         return np.full(len(coverage.domain), _star(coverage), dtype=np.int64)
-    inside = coverage.leaves[narrow]
-    if inside.sum(axis=0).max(initial=0) > 1:
+    runs = narrow[coverage.held.label]
+    starts, ends, labels = (
+        part[runs].astype(np.int64) for part in (coverage.held.starts, coverage.held.ends, coverage.held.label)
+    )
+    leaves = np.repeat(starts - np.cumsum(ends - starts) + (ends - starts), ends - starts)
+    leaves += np.arange(len(leaves))
+    if len(np.unique(leaves)) < len(leaves):
         return None
-    return np.where(inside.any(axis=0), narrow[inside.argmax(axis=0)], -1).astype(np.int64)
+    found = np.full(len(coverage.domain), -1, dtype=np.int64)
+    found[leaves] = np.repeat(labels, ends - starts)
+    return found
