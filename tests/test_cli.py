@@ -15,6 +15,7 @@ import pytest
 
 from medveil.datasets import patients
 
+PAPERS = {"h-ceiling", "ipa", "fixed-interval", "iab", "diversity-aware"}
 MEDVEIL = [sys.executable, "-m", "medveil"]
 POLICY = """\
 data: patients.csv
@@ -113,7 +114,13 @@ def test_hierarchy_draws(project):
 def test_demo(tmp_path):
     done = run("demo", "--rows", 2000, "--out", tmp_path / "demo")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "demo" / "release" / "manifest.json").is_file()
+    demo = tmp_path / "demo"
+    assert (demo / "release" / "manifest.json").is_file()
+    assert {path.name for path in (demo / "releases").iterdir()} == PAPERS
+    assert all((folder / "report.html").is_file() for folder in (demo / "releases").iterdir())
+    assert (demo / "comparison.html").is_file()
+    for words in ("bits", "5-anonymity", *PAPERS):
+        assert words in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
 Missing = Annotated[list[str] | None, typer.Option(help="A text that stands for a missing value; may be repeated.")]
-Threads = Annotated[int | None, typer.Option(help="How many cores to use; all where left out.", min=1)]
+Threads = Annotated[int | None, typer.Option(help="How many cores to use; all where left out.", min=1, max=1024)]
 Memory = Annotated[str | None, typer.Option(help="How much memory the engine may use, such as 4GB.")]
 
 
@@ -293,7 +293,7 @@ def hierarchy(
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=100, help="How many patients to generate.")] = 50_000,
+    rows: Annotated[int, typer.Option(min=100, help="How many patients to generate.")] = 20_000,
     out: Annotated[Path, typer.Option(help="The directory to make; it must not be there yet.")] = Path("demo"),
     as_json: AsJson = False,
 ) -> None:
@@ -329,22 +329,38 @@ def reproduce(
     known = reproductions()
     if paper != "all" and paper not in known:
         raise InputError(f"There is no reproduction of '{paper}'.", did_you_mean(paper, [*known, "all"]))
-    for name in known if paper == "all" else [paper]:
-        _reproduce(known[name](), data, out, quick, as_json)
+    if paper != "all":
+        result = _reproduce(known[paper](), data, out, quick, as_json)
+        _print(result, as_json, lambda: None)
+        return
+    results: list[dict[str, Any]] = []
+    failed: MedveilError | None = None
+    for name, reproduction in known.items():
+        try:
+            results.append(_reproduce(reproduction(), data, out, quick, as_json))
+        except MedveilError as error:
+            # One paper whose data are not here does not keep the others from being told.
+            failed = error
+            typer.echo(f"medveil: {name}: {error}", err=True)
+    _print(results, as_json, lambda: None)
+    if failed is not None:
+        raise typer.Exit(failed.exit_code)
 
 
-def _reproduce(reproduction: Reproduction, data: Path, out: Path | None, quick: bool, as_json: bool) -> None:
+def _reproduce(reproduction: Reproduction, data: Path, out: Path | None, quick: bool, as_json: bool) -> dict[str, Any]:
+    """The result, shown already where it is not asked for as JSON."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.methods.method import Run  # noqa: PLC0415
     from medveil.reproduce.reproduction import to_markdown  # noqa: PLC0415
 
     with terminal.progress() as progress:
         sections = list(reproduction.sections(data, Run(progress=progress), quick=quick))
-    result = {"paper": reproduction.name, "sections": sections}
-    _print(result, as_json, lambda: terminal.show_reproduction(reproduction, sections))
+    if not as_json:
+        terminal.show_reproduction(reproduction, sections)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{reproduction.name}.md").write_text(to_markdown(reproduction, sections), encoding="utf-8")
+    return {"paper": reproduction.name, "sections": sections}
 
 
 def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:
@@ -358,16 +374,27 @@ def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """A kill is an interrupt: everything that cleans up after Ctrl-C does so after a kill."""
+    """A kill is an interrupt: everything that cleans up after Ctrl-C does so after a kill.
+
+    Whatever an interrupted library raises instead is an interrupt too.
+    """
+    stopped = False
 
     def interrupt(_signal: int, _frame: Any) -> None:
+        nonlocal stopped
+        stopped = True
         raise KeyboardInterrupt
 
-    previous = signal.signal(signal.SIGTERM, interrupt)
+    previous = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
+    except BaseException:
+        if stopped:
+            raise Abort from None
+        raise
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ privacy:
 MAIN = "optimal"
 POLICIES: Mapping[str, tuple[str, str]] = {
     MAIN: (PROTECTION, "{name: optimal, suppression: 0.02}"),
-    "h-ceiling": (PROTECTION, "{name: h-ceiling, h: 0.3, max_counterfeits: 0.1}"),
+    "h-ceiling": (PROTECTION, "{name: h-ceiling, max_counterfeits: 0.1}"),
     "ipa": (PRIVATE, "{name: ipa}"),
     "fixed-interval": (K_ALONE, "{name: fixed-interval}"),
     "iab": (PROTECTION, "{name: iab, time_limit: 10}"),

@@ -263,14 +263,18 @@ def show_audit(report: AuditReport) -> None:
     claims = [
         {
             **f.claim,
+            "summary": _in_full(f.claim),
             "achieved": f.finding.achieved,
             "holds": True if f.proved else f.finding.holds,
             "note": f.finding.note,
         }
         for f in report.findings
     ]
-    console.print(_claims(claims))
-    if report.ok:
+    if claims:
+        console.print(_claims(claims))
+    if not claims and not report.problems:
+        console.print("[yellow]This release claims nothing.[/yellow]")
+    elif report.ok:
         console.print("[green]Every claim holds.[/green]")
     elif report.refuted:
         console.print("[red]This release does not keep what it claims.[/red]")
@@ -288,7 +292,7 @@ def show_comparison(outcomes: Sequence[Outcome], out: Path) -> None:
             for place, header in enumerate(made.headers)
             if {row[place] for row in made.rows} - {"", "0 %"} and header != "NCP"
         ]
-        table = Table(box=None, header_style="bold", pad_edge=False)
+        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 0, 0, 1))
         for place in told:
             table.add_column(made.headers[place], no_wrap=not place, justify="right" if place else "left")
         for row in made.rows:
@@ -321,6 +325,12 @@ def show_reproduction(reproduction: Reproduction, sections: Sequence[Section]) -
         console.print(table)
         if section.note:
             console.print(section.note)
+
+
+def _in_full(claim: Mapping[str, Any]) -> str:
+    """A claim by its terms, which were checked, not by the summary that the manifest gives it."""
+    about = f" of {claim['attribute']}" if claim.get("attribute") else ""
+    return f"{claim['model']}{about}" + (f" on {', '.join(claim['on'])}" if claim.get("on") else "")
 
 
 def _claims(claims: Any) -> Table:
