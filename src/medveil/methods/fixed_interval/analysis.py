@@ -104,7 +104,7 @@ def _mean(figures: Numbers, classes: Ids, number: int, counts: NDArray[np.int64]
     return np.divide(sums, total, out=np.full(number, np.nan), where=total > 0)
 
 
-@njit("int64[::1](int32[::1], float64[::1], int64)", cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _by_class(classes: Ids, numbers: Numbers, number: int) -> NDArray[np.int64]:
     """The cells by class, and by their numbers within one; those of class -1 are left out."""
     bounds = np.zeros(number + 1, dtype=np.int64)
