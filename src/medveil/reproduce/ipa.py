@@ -83,8 +83,8 @@ class IPAReproduction(Reproduction):
                 people.original(),
                 people.generalized(levels),
                 _proved(people, run, 3 if quick else 10),
-                _published(people, run, 1 if quick else 10, 1 if quick else 3),
-                _histograms(people, run, 1 if quick else 10, 1 if quick else 3),
+                _published(people, run, 1 if quick else 10, 1),
+                _histograms(people, run, 1 if quick else 10, 1),
             )
             yield _losses(people, results)
             yield _sweep(results)
