@@ -128,29 +128,29 @@ def books_of(release: Release) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class Setting:
-    """A model, how many training rows it gets (None: all), and how often it is trained."""
+    """A model, how many training rows it gets (None: all), how often it is trained, by which methods, for which k."""
 
     title: str
     classifier: Classifier
     rows: int | None
     seeds: int
     methods: tuple[str, ...]
+    sizes: tuple[int, ...]
 
 
-def accuracies(
-    adult: Adult, settings: Sequence[Setting], sizes: Sequence[int], run: Run
-) -> Iterator[tuple[Setting, str, int, Estimate]]:
+def accuracies(adult: Adult, settings: Sequence[Setting], run: Run) -> Iterator[tuple[Setting, str, int, Estimate]]:
     """The accuracy of each setting for each method and k, with its confidence interval over seeds.
 
     The original has no k: it is measured once and stands as 0.
     """
     every = dict.fromkeys(method for setting in settings for method in setting.methods)
+    sizes = dict.fromkeys(k for setting in settings for k in setting.sizes)
     jobs = [(method, k) for method in every for k in ((0,) if method == ORIGINAL else sizes)]
     for number, (method, k) in enumerate(jobs):
         run.step(f"Learning from {method}" + (f", k = {k}" if k else ""), number / len(jobs))
         task = adult.task(method, k)
         for setting in settings:
-            if method in setting.methods:
+            if method in setting.methods and (k in setting.sizes or not k):
                 figures = []
                 for seed in range(setting.seeds):
                     run.step(f"{setting.title}: {method}" + (f", k = {k}" if k else ""), number / len(jobs))
