@@ -264,7 +264,7 @@ def test_free_text_is_refused_unless_the_policy_insists():
     }
     with pytest.raises(PolicyError, match="free text"):
         medveil.anonymize(frame, policy)
-    policy["attributes"]["note"]["free_text"] = True
+    policy["attributes"]["note"]["insist"] = True
     assert medveil.anonymize(frame, policy).manifest.rows["published"] == 200
 
 

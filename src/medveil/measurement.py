@@ -197,7 +197,7 @@ def _policy(policy: Any, given: _Given, source: Source, *, whole: bool) -> tuple
         return found, folder, roles_from
     kept = {name: a for name, a in found.attributes.items() if name in given.source.names}
     attributes = {
-        name: {"role": a.role, "free_text": True, **({} if a.role is Role.QUASI else {"type": a.type})}
+        name: {"role": a.role, "insist": True, **({} if a.role is Role.QUASI else {"type": a.type})}
         for name, a in kept.items()
     }
     sensitive = {name for name, a in kept.items() if a.role is Role.SENSITIVE}
@@ -228,7 +228,7 @@ def _declared(policy: Any, given: _Given, source: Source) -> tuple[Policy, Path,
         return load_policy(_from_manifest(given.manifest, source))[0], given.folder, "the manifest"
     looked = inspect(source)
     attributes = {
-        profile.name: {"role": guessed.role.value, "type": guessed.kind.value, "free_text": True}
+        profile.name: {"role": guessed.role.value, "type": guessed.kind.value, "insist": True}
         for profile, guessed in zip(looked.profiles, looked.guesses, strict=True)
     }
     return load_policy({"attributes": attributes, "privacy": [NO_MODEL]})[0], Path(), "guessing"
@@ -240,7 +240,7 @@ def _from_manifest(manifest: Manifest, source: Source) -> dict[str, Any]:
     for attribute in manifest.attributes:
         if attribute.get("made") or attribute["name"] not in source.names:
             continue
-        entry = {"role": attribute["role"], "type": attribute["type"], "free_text": True}
+        entry = {"role": attribute["role"], "type": attribute["type"], "insist": True}
         attributes[attribute["name"]] = entry | (
             {"hierarchy": attribute["hierarchy"]} if attribute["hierarchy"] else {}
         )

@@ -25,7 +25,10 @@ from medveil.privacy.model import PrivacyModel
 from medveil.registry import discover
 from medveil.table.schema import Kind, Role
 
-_WRAPPER = re.compile(r"function-\w+\(.*\)|function-plain.*|str|DataPolicy|nullable")
+_WRAPPER = re.compile(
+    r"(function|constrained|literal|tuple|list|dict|is-instance|union)[-\[].*|str|int|float|nullable|DataPolicy|Range"
+)
+"""What pydantic puts into a location beside keys and positions."""
 
 
 def methods() -> dict[str, type[Method]]:
@@ -124,10 +127,15 @@ class AttributePolicy(_Part):
         tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] | Range | Codes | None,
         Field(description="Its values where it has no hierarchy: a list, `{range: [low, high]}` or `{path: file}`."),
     ] = None
-    weight: Annotated[float, Field(gt=0, description="How much its loss counts against that of the others.")] = 1.0
+    weight: Annotated[
+        float,
+        Field(gt=0, le=1e6, allow_inf_nan=False, description="How much its loss counts against that of the others."),
+    ] = 1.0
     min_level: Annotated[int, Field(ge=0, description="The least level at which it may be published.")] = 0
     max_level: Annotated[int | None, Field(ge=0, description="The greatest level at which it may be published.")] = None
-    free_text: Annotated[bool, Field(description="Publish it even though it looks like free text.")] = False
+    insist: Annotated[
+        bool, Field(description="Publish it even though it looks like free text or like an identifier.")
+    ] = False
 
     @model_validator(mode="after")
     def _levels_belong_to_quasi_identifiers(self) -> AttributePolicy:

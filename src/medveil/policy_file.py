@@ -41,10 +41,12 @@ def read_policy_file(path: Path) -> tuple[dict[str, Any], Lines]:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise PolicyError(f"There is no policy '{path}'.", "'medveil inspect DATA --policy-out' starts one.") from None
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, ValueError):
         raise PolicyError(f"'{path}' cannot be read.", "A policy is a text file in UTF-8.") from None
     try:
         root = YAML(typ="rt").load(text)
+    except RecursionError:
+        raise PolicyError(f"'{path.name}' is nested too deeply.", "A policy needs no more than a few levels.") from None
     except YAMLError as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         where = f"Line {mark.line + 1} of " if mark else ""

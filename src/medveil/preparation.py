@@ -97,7 +97,7 @@ def _count_found(
     named: str | None,
 ) -> _Counted:
     """Cells over the values that the data hold."""
-    _refuse_free_text(policy, engine)
+    _refuse_what_names_people(policy, engine)
     run.step("Counting distinct records")
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
@@ -171,14 +171,20 @@ def _schema(policy: Policy, source: Source) -> Schema:
     )
 
 
-def _refuse_free_text(policy: Policy, engine: Engine) -> None:
-    """Nobody knows what a free text tells: it is published only where the policy insists."""
+def _refuse_what_names_people(policy: Policy, engine: Engine) -> None:
+    """Nobody knows what a free text tells, and a plain column that identifies undoes everything else: such columns
+    are published only where the policy insists.
+    """
     for name, attribute in policy.attributes.items():
-        published = attribute.role in {Role.SENSITIVE, Role.PLAIN}
-        if published and not attribute.free_text and guess(engine.profile(name)).free_text:
+        if attribute.insist or attribute.role not in {Role.SENSITIVE, Role.PLAIN}:
+            continue
+        found = guess(engine.profile(name))
+        identifies = attribute.role is Role.PLAIN and found.role in {Role.IDENTIFIER, Role.SUBJECT}
+        if found.free_text or identifies:
+            looks = "free text, which may name people" if found.free_text else "an identifier"
             raise PolicyError(
-                f"Column '{name}' looks like free text, which may name people.",
-                f"Give '{name}' the role identifier, or insist with 'free_text: true'.",
+                f"Column '{name}' looks like {looks}.",
+                f"Give '{name}' the role identifier, or insist with 'insist: true'.",
             )
 
 
@@ -246,8 +252,12 @@ def specification(attribute: AttributePolicy) -> HierarchySpec:
 
 
 def _described(attribute: AttributePolicy) -> Mapping[str, object]:
+    """A hierarchy as recipients are told of it: a file never by its place on this machine."""
     declared = specification(attribute)
-    return {"type": declared.name, **declared.model_dump(mode="json", exclude_unset=True)}
+    told = {"type": declared.name, **declared.model_dump(mode="json", exclude_unset=True)}
+    if isinstance(path := told.get("path"), str) and Path(path).is_absolute():
+        told["path"] = Path(path).name
+    return told
 
 
 def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Where rows are scanned and counted."""
 
-from medveil.engine.engine import Engine, Limits, write_links
+from medveil.engine.engine import KEPT, Engine, Limits, write_links
 from medveil.engine.published import Published, published_table
 
-__all__ = ["Engine", "Limits", "Published", "published_table", "write_links"]
+__all__ = ["KEPT", "Engine", "Limits", "Published", "published_table", "write_links"]

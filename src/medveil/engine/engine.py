@@ -6,6 +6,7 @@ loaded table is `d<j>`, in the order in which the columns were asked for.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -24,10 +25,12 @@ from medveil.engine.published import Published, register
 from medveil.errors import InputError
 from medveil.table.csv_dialect import explain
 from medveil.table.guess import SAMPLE, ColumnProfile
-from medveil.table.source import Source
+from medveil.table.source import CsvSource, Source
 
 COUNT = "records"
 STAR = "*"
+KEPT = " "
+"""The first column of links: whether a record was kept. No column of a source can be called so."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Engine:
         self, source: Source, columns: Sequence[str], limits: Limits | None = None, *, may_be_empty: bool = False
     ) -> None:
         limits = limits or Limits()
+        if limits.memory is not None and not re.fullmatch(r"[1-9]\d*\s*([KMGT]i?B)", limits.memory, re.IGNORECASE):
+            raise InputError("The memory limit cannot be read.", "Write a number and a unit, such as 4GB.")
         self._spill = limits.spill or Path(tempfile.mkdtemp(prefix="medveil-"))
         config: dict[str, Any] = {"temp_directory": str(self._spill), "autoinstall_known_extensions": "false"}
         if limits.threads is not None:
@@ -69,8 +74,11 @@ class Engine:
         relation = source.relation(self.connection)
         try:
             self.connection.execute(f"CREATE TABLE data AS SELECT {', '.join(expressions)} FROM {relation}")
+        except duckdb.OutOfMemoryException:
+            raise InputError("The memory limit is too small for these data.", "Allow more with --memory.") from None
         except duckdb.Error as error:
-            raise InputError("The data cannot be read.", explain(error)) from None
+            remedy = explain(error) if isinstance(source, CsvSource) else "Is the file whole, and of plain columns?"
+            raise InputError("The data cannot be read.", remedy) from None
         self.rows = int(self._one("SELECT count(*) FROM data"))
         if self.rows == 0 and not self._may_be_empty:
             raise InputError("The data hold no records.", "Give a table with at least one record.")
@@ -245,7 +253,7 @@ class Engine:
         kept: NDArray[np.bool_],
         path: Path,
     ) -> None:
-        """What became of each record of the source, in its order: `kept`, and the label of each column.
+        """What became of each record of the source, in its order: whether it was kept, and the label of each column.
 
         Only the steward's own checks may read this file: it ties the release to the input.
         """
@@ -254,7 +262,7 @@ class Engine:
         view = register(self.connection, pa.table([*keys, *labels, pa.array(kept)], names=names))
         published = ", ".join(f"p{j}" for j in range(len(labels)))
         query = f"SELECT kept, {published} FROM data JOIN {view} AS cells ON {self._same(columns)} ORDER BY data.rowid"
-        write_links(path, self.connection.sql(query).to_arrow_table().rename_columns(["kept", *columns]))
+        write_links(path, self.connection.sql(query).to_arrow_table().rename_columns([KEPT, *columns]))
 
 
 def write_links(path: Path, links: pa.Table) -> None:

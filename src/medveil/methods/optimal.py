@@ -35,11 +35,12 @@ class Optimal(Method):
         float, Field(ge=0, le=1, description="The largest share of records that may be left out.")
     ] = 0.0
     loss: Annotated[
-        LossName | dict[LossName, Annotated[float, Field(gt=0)]],
+        LossName | Annotated[dict[LossName, Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1)],
         Field(description="What is minimized: one loss, or a mix such as {lm: 0.7, discernibility: 0.3}."),
     ] = "lm"
     time_limit: Annotated[
-        float, Field(gt=0, description="Seconds after which the best release found so far is taken.")
+        float,
+        Field(gt=0, allow_inf_nan=False, description="Seconds after which the best release found so far is taken."),
     ] = 600.0
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.engine import Engine, Published, write_links
+from medveil.engine import KEPT, Engine, Published, write_links
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
@@ -70,7 +70,7 @@ class Problem:
             basis = Basis.SOURCE if model.basis != "files" or self.schema.subject else Basis.FILES
         return Promise(
             model=model.name,
-            summary=model.summary(),
+            summary=model.summary() + (f" on {', '.join(model.on)}" if model.on else ""),
             required=model.required,
             basis=basis,
             parameters=model.model_dump(mode="json", exclude={"on", "attribute"}),
@@ -136,7 +136,7 @@ class Problem:
         published = self.engine.recode_rows(self.counted, everything, kept, self.schema.plain, stars=self.stars)
 
         def links(path: Path) -> None:
-            table = pa.table([pa.array(kept), *everything], names=["kept", *self.counted])
+            table = pa.table([pa.array(kept), *everything], names=[KEPT, *self.counted])
             write_links(path, table)
 
         return self._draft(published, int(np.count_nonzero(~kept)), method, None, internal, links)

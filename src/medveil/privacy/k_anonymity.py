@@ -27,7 +27,9 @@ class KAnonymity(PrivacyModel):
     absorbing: ClassVar[bool] = True
     needs_sensitive: ClassVar[bool] = False
 
-    k: Annotated[int, Field(ge=1, description="The least number of people who share every published combination.")]
+    k: Annotated[
+        int, Field(ge=1, le=10**12, description="The least number of people who share every published combination.")
+    ]
 
     def summary(self) -> str:
         return f"{self.k}-anonymity"

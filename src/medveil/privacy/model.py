@@ -52,7 +52,7 @@ class PrivacyModel(BaseModel, ABC):
 
     on: Annotated[
         tuple[str, ...] | None,
-        Field(description="The quasi-identifiers that an attacker may know; all of them where left out."),
+        Field(min_length=1, description="The quasi-identifiers that an attacker may know; all of them where left out."),
     ] = None
 
     def shields(self, quasi: Sequence[str]) -> list[tuple[str, ...]]:

@@ -59,10 +59,12 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         manifest = Manifest(**content)
+    except OSError:
+        raise InputError(f"'{path}' cannot be opened.", "May you read it?") from None
     except (ValueError, TypeError):
         raise InputError(f"'{path}' is not a manifest of medveil.", "Was it changed by hand?") from None
     if manifest.format != FORMAT:
-        raise InputError(f"'{path}' has format {manifest.format}, not {FORMAT}.", "Use the medveil that made it.")
+        raise InputError(f"'{path}' is not of format {FORMAT}.", "Use the medveil that made it.")
     return manifest
 
 

@@ -114,7 +114,8 @@ def _sample(path: Path, compression: str) -> bytes:
 def _canonical_encoding(encoding: str) -> str:
     try:
         name = codecs.lookup(encoding).name
-    except LookupError:
+        "".encode(encoding)  # refuses what is a codec but no encoding of text
+    except (LookupError, ValueError):
         raise PolicyError(
             f"There is no encoding called '{encoding}'.", "Usual ones are utf-8, latin-1, cp1252 and utf-16."
         ) from None
@@ -137,7 +138,7 @@ def _find_encoding(sample: bytes) -> str:
 def _decode(sample: bytes, encoding: str, name: str) -> str:
     try:
         return codecs.getincrementaldecoder(encoding)().decode(sample, final=False).removeprefix("\ufeff")
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise InputError(f"'{name}' is not encoded as {encoding}.", "Name its encoding, or leave it out.") from None
 
 
@@ -175,7 +176,7 @@ def _copy_as_utf8(path: Path, compression: str, encoding: str, copy: Path) -> No
             while block := stream.read(SAMPLE):
                 out.write(decoder.decode(block))
             out.write(decoder.decode(b"", final=True))
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise InputError(
             f"'{path.name}' is not encoded as {encoding} throughout.", "Save it in one encoding, best UTF-8."
         ) from None

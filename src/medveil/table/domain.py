@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from medveil.errors import InputError
 from medveil.table.schema import Kind
 
+WRITTEN_OUT = 1e22
+"""Whole numbers up to here are written out; larger ones by their power of ten, however they were spelled."""
 DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%d %b %Y")
 
 
@@ -57,21 +59,22 @@ class Domain:
 def read_number(text: str) -> str | None:
     """The canonical text of a number, or None where it is none: integers exactly, `-0` as `0`, `5.0` as `5`.
 
-    >>> [read_number(t) for t in ("05", " 5.0", "-0", "1e3", "x", "nan", "1.50")]
-    ['5', '5', '0', '1000', None, None, '1.5']
+    >>> [read_number(t) for t in ("05", " 5.0", "-0", "1e3", "x", "nan", "1.50", "1e16", "1_0", "9" * 400)]
+    ['5', '5', '0', '1000', None, None, '1.5', '10000000000000000', None, None]
     """
     stripped = text.strip().replace("_", "x")
-    try:
-        return str(int(stripped))
-    except ValueError:
-        pass
     try:
         number = float(stripped)
     except ValueError:
         return None
     if not math.isfinite(number):
         return None
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    if abs(number) >= WRITTEN_OUT:
+        return repr(number)
+    try:
+        return str(int(stripped))
+    except ValueError:
+        return str(int(number)) if number.is_integer() else repr(number)
 
 
 def find_date_format(texts: Sequence[str]) -> str | None:

@@ -5,19 +5,22 @@ Columns have plain internal names, so a column may be called `count` or `select`
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet
 
 from medveil.errors import InputError, did_you_mean
-from medveil.table.csv_dialect import Dialect, explain, find_dialect
+from medveil.table.csv_dialect import Dialect, find_dialect
 
 MISSING = frozenset({""})
+SPACES = " \t\r\n\u00a0"
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,10 @@ class Source(ABC):
             raise InputError(f"The data have no column '{name}'.", did_you_mean(name, self.names)) from None
 
     def text(self, name: str) -> str:
-        """The SQL expression for a column as text, NULL where it is missing."""
-        column = f"CAST(c{self.position(name)} AS VARCHAR)"
+        """The SQL expression for a column as text without the spaces around it, NULL where it is missing."""
+        column = f"trim(CAST(c{self.position(name)} AS VARCHAR), {quote_text(SPACES)})"
         markers = ", ".join(quote_text(text) for text in sorted(self.missing))
-        return f"CASE WHEN trim({column}) IN ({markers}) THEN NULL ELSE {column} END"
+        return f"CASE WHEN {column} IN ({markers}) THEN NULL ELSE {column} END"
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class CsvSource(Source):
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         dialect = self.dialect
         return (
-            f"read_csv({quote_text(str(dialect.readable))}, auto_detect=false, columns={{{columns}}}, "
+            f"read_csv({quote_path(dialect.readable)}, auto_detect=false, columns={{{columns}}}, "
             f"delim={quote_text(dialect.delimiter)}, quote={quote_text(dialect.quote)}, "
             f"escape={quote_text(dialect.quote)}, header={str(dialect.header).lower()}, "
             f"compression='{dialect.compression}', max_line_size=16777216)"
@@ -69,7 +72,7 @@ class ParquetSource(Source):
     path: Path
 
     def relation(self, connection: duckdb.DuckDBPyConnection) -> str:
-        return _typed(connection, f"read_parquet({quote_text(str(self.path))})", self.names)
+        return _typed(connection, f"read_parquet({quote_path(self.path)})")
 
 
 @dataclass(frozen=True)
@@ -79,21 +82,23 @@ class ArrowSource(Source):
     table: pa.Table
 
     def relation(self, connection: duckdb.DuckDBPyConnection) -> str:
-        view, plain = f"arrow_{id(self.table)}", [f"c{i}" for i in range(len(self.names))]
-        connection.register(view, self.table.rename_columns(plain))
-        return _typed(connection, view, plain)
+        view = f"arrow_{id(self.table)}"
+        connection.register(view, self.table.rename_columns([f"c{i}" for i in range(len(self.names))]))
+        return _typed(connection, view)
 
 
-def _typed(connection: duckdb.DuckDBPyConnection, relation: str, names: Collection[str]) -> str:
-    """Typed columns as c0, c1, ...; what is not a number in a column of floats is missing."""
-    described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    floats = {name for name, kind, *_ in described if kind in {"FLOAT", "DOUBLE"}}
+def _typed(connection: duckdb.DuckDBPyConnection, relation: str) -> str:
+    """Typed columns, by their position, as c0, c1, ...; what is not a number in a column of floats is missing.
 
-    def value(name: str) -> str:
-        column = quote_name(name)
-        return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END" if name in floats else column
-
-    return f"(SELECT {', '.join(f'{value(name)} AS c{i}' for i, name in enumerate(names))} FROM {relation})"
+    By position, because names that differ in case only are one name to DuckDB.
+    """
+    kinds = [kind for _, kind, *_ in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
+    values = [
+        f"CASE WHEN isnan(r{i}) THEN NULL ELSE r{i} END" if kind in {"FLOAT", "DOUBLE"} else f"r{i}"
+        for i, kind in enumerate(kinds)
+    ]
+    columns = ", ".join(f"{value} AS c{i}" for i, value in enumerate(values))
+    return f"(SELECT {columns} FROM {relation} AS typed({', '.join(f'r{i}' for i in range(len(kinds)))}))"
 
 
 def quote_text(text: str) -> str:
@@ -103,6 +108,15 @@ def quote_text(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def quote_path(path: Path) -> str:
+    """A file as an SQL literal that names this file alone, whatever stands for others in its name.
+
+    >>> quote_path(Path("a[1]*.csv"))
+    "'a[[]1][*].csv'"
+    """
+    return quote_text(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
 def quote_name(name: str) -> str:
@@ -138,10 +152,13 @@ def _open_path(
         raise InputError(f"There is no file '{path}'.", "Paths in a policy are relative to the policy file.")
     if not path.is_file():
         raise InputError(f"'{path}' is not a file.", "Name a CSV or Parquet file.")
-    if path.stat().st_size == 0:
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+    except OSError:
+        raise InputError(f"'{path.name}' cannot be opened.", "May you read it?") from None
+    if not magic:
         raise InputError(f"'{path.name}' is empty.", "Give a table with a header line and records.")
-    with path.open("rb") as stream:
-        magic = stream.read(4)
     if magic == b"PAR1":
         return _open_parquet(path, missing)
     dialect, names = find_dialect(path, delimiter, encoding, columns)
@@ -150,10 +167,13 @@ def _open_path(
 
 def _open_parquet(path: Path, missing: frozenset[str]) -> Source:
     try:
-        rows = duckdb.execute("SELECT name FROM parquet_schema(?) WHERE num_children IS NULL", [str(path)]).fetchall()
-    except duckdb.Error as error:
-        raise InputError(f"'{path.name}' cannot be read as Parquet.", explain(error)) from None
-    return ParquetSource(check_names([row[0] for row in rows], f"'{path.name}'"), missing, path)
+        schema = pyarrow.parquet.read_schema(path)
+    except pa.ArrowException:
+        raise InputError(f"'{path.name}' cannot be read as Parquet.", "Was it written to its end?") from None
+    nested = [field.name for field in schema if pa.types.is_nested(field.type)]
+    if nested:
+        raise InputError(f"Column '{nested[0]}' holds lists or records.", "Flatten it, or leave it out of the file.")
+    return ParquetSource(check_names(schema.names, f"'{path.name}'"), missing, path)
 
 
 def to_arrow(frame: Any) -> pa.Table:
@@ -163,7 +183,9 @@ def to_arrow(frame: Any) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
     if isinstance(frame, Mapping):
-        return pa.table(dict(frame))
+        return pa.table({str(name): _array(values) for name, values in frame.items()})
+    if not hasattr(frame, "collect"):  # narwhals refuses equal names in words of its own
+        check_names([str(name) for name in getattr(frame, "columns", ())], "The frame")
     try:
         native = nw.from_native(frame)
     except TypeError:
@@ -172,18 +194,31 @@ def to_arrow(frame: Any) -> pa.Table:
             "Give a path, or a pandas, polars or Arrow table.",
         ) from None
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
-    names = check_names([str(name) for name in eager.columns], "The frame")
-    return pa.table([_column(eager[column]) for column in eager.columns], names=list(names))
+    return pa.table([_column(eager[name]) for name in eager.columns], names=[str(name) for name in eager.columns])
 
 
 def _column(series: Any) -> pa.Array:
     try:
         return series.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of mixed Python objects; its error would show a value
-        return pa.array(
-            [None if item is None or str(item) in {"nan", "NaT", "<NA>"} else str(item) for item in series.to_list()],
-            pa.string(),
-        )
+        return _texts(series.to_list())
+
+
+def _array(values: Any) -> pa.Array:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return _texts(values)
+
+
+def _texts(values: Iterable[Any]) -> pa.Array:
+    """Mixed Python objects as text."""
+    return pa.array(
+        [None if item is None or str(item) in {"nan", "NaT", "<NA>"} else str(item) for item in values],
+        pa.string(),
+    )
 
 
 def check_names(names: Collection[str], where: str) -> tuple[str, ...]:

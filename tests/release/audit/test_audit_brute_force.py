@@ -154,7 +154,7 @@ def test_every_figure_is_that_of_plain_counting(writer, make_claim, people, data
         )
     )
     links = {
-        "kept": [row[4] for row in data],
+        " ": [row[4] for row in data],
         "u": pa.array([LABELS[row[0]] for row in data], pa.string()),
         "v": pa.array([LABELS[row[1]] for row in data], pa.string()),
     }

@@ -16,7 +16,7 @@ SOURCE = {
 LABELS = ["[0-9]"] * 4 + ["[10-19]"] * 4 + ["[90-99]"]
 COSTS = ["5", "5", "7", "5", "7", "8", "9", "9"]
 ROWS = [(label, cost, ward) for label, cost, ward in zip(LABELS, COSTS, SOURCE["ward"], strict=False)]
-LINKS = {"kept": [True] * 8 + [False], "age": LABELS}
+LINKS = {" ": [True] * 8 + [False], "age": LABELS}
 TOLD = {"published": 8, "input": 9, "suppressed": 1}
 
 
@@ -67,7 +67,7 @@ def test_who_knows_less_may_be_surer_of_people(release, make_claim):
     }
     rows = list(zip(source["u"], source["v"], source["s"], strict=True))
     claims = [make_claim("lkc-privacy", "s", l=2, k=2, c=0.5), make_claim("alpha-k-anonymity", "s", alpha=0.5, k=2)]
-    links = {"kept": [True] * 4, "u": source["u"], "v": source["v"]}
+    links = {" ": [True] * 4, "u": source["u"], "v": source["v"]}
     folder = release({"u": "qc", "v": "qc", "s": "sc"}, rows, claims, links=links, subject="patient")
     knows_little, knows_all = audit(folder, open_source(pa.table(source))).findings
     assert knows_little.finding.achieved == {"l": 2, "k": 2, "c": 1.0}
@@ -87,12 +87,12 @@ def test_people_cannot_be_counted_without_source_and_links(people):
     "links",
     [
         {**LINKS, "age": [*LABELS[:3], "[10-19]", "[0-9]", *LABELS[5:]]},
-        {**LINKS, "kept": [True] * 9},
-        {**LINKS, "kept": [False, *[True] * 7, False]},
-        {"kept": LINKS["kept"][:-1], "age": LABELS[:-1]},
-        {"kept": LINKS["kept"]},
+        {**LINKS, " ": [True] * 9},
+        {**LINKS, " ": [False, *[True] * 7, False]},
+        {" ": LINKS[" "][:-1], "age": LABELS[:-1]},
+        {" ": LINKS[" "]},
         {"age": LABELS},
-        {"kept": ["perhaps"] * 9, "age": LABELS},
+        {" ": ["perhaps"] * 9, "age": LABELS},
     ],
     ids=[
         "labels swapped",
@@ -120,10 +120,10 @@ def test_links_that_only_swap_people_of_like_records_are_caught_by_the_level(peo
     }
     rows = [("[0-9]", "5", "x")] * 2 + [("[10-19]", "5", "x")] * 2
     told = {"published": 4, "input": 4, "suppressed": 0}
-    honest = {"kept": [True] * 4, "age": ["[0-9]", "[0-9]", "[10-19]", "[10-19]"]}
+    honest = {" ": [True] * 4, "age": ["[0-9]", "[0-9]", "[10-19]", "[10-19]"]}
     report = people(rows=rows, links=honest, told=told, source=source)
     assert only(report).achieved == {"k": 1}
-    swapped = {"kept": [True] * 4, "age": ["[0-9]", "[10-19]", "[0-9]", "[10-19]"]}
+    swapped = {" ": [True] * 4, "age": ["[0-9]", "[10-19]", "[0-9]", "[10-19]"]}
     report = people(rows=rows, links=swapped, told=told, source=source)
     assert only(report).holds is False
     assert "different labels" in only(report).note
@@ -165,7 +165,7 @@ def test_counterfeits_are_nobody(people, make_claim):
 def test_names_that_differ_in_case_only(release, make_claim):
     columns = {"A": "qc", "a": "qc", "kept": "qc"}
     source = {"patient": ["u", "v"], "A": ["1", "1"], "a": ["x", "x"], "kept": ["no", "no"]}
-    links = {"kept": [True, True], "A": ["1", "1"], "a_1": ["x", "x"], "kept_1": ["no", "no"]}
+    links = {" ": [True, True], "A": ["1", "1"], "a_1": ["x", "x"], "kept_1": ["no", "no"]}
     folder = release(columns, [("1", "x", "no")] * 2, [make_claim("k-anonymity", k=2)], links=links, subject="patient")
     assert audit(folder, open_source(pa.table(source))).ok
 
@@ -180,8 +180,8 @@ def test_the_order_of_many_records_is_kept(release, make_claim):
         "cost": ["05"] * number,
         "ward": ["x"] * number,
     }
-    links = {"kept": [i % 3 != 2 for i in range(number)], "age": classes}
-    rows = [(label, "5", "x") for label, kept in zip(classes, links["kept"], strict=True) if kept]
+    links = {" ": [i % 3 != 2 for i in range(number)], "age": classes}
+    rows = [(label, "5", "x") for label, kept in zip(classes, links[" "], strict=True) if kept]
     told = {"published": len(rows), "input": number, "suppressed": number - len(rows)}
     claims = [make_claim("k-anonymity", k=2)]
     folder = release(COLUMNS, rows, claims, links=links, rows=told, subject="patient", extra={"age": {"level": 0}})

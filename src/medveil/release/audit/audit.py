@@ -32,8 +32,7 @@ class ClaimFinding:
     @property
     def proved(self) -> bool:
         """Whether the claim holds: counted again, or resting on a proof where nothing can be counted."""
-        by_proof = self.claim["basis"] == Basis.PROOF.value
-        return self.finding.holds is True or (self.finding.holds is None and by_proof)
+        return self.finding.holds is True or (self.finding.by_proof and self.claim["basis"] == Basis.PROOF.value)
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def _find(evidence: Evidence, claim: Mapping[str, Any], check: type[Check] | Non
     if evidence.records == 0 and (check is None or check.about_records):
         return Finding(None, False, "the release holds no records, and so satisfies nothing")
     if check is None:
-        return Finding(None, None, f"there is no check for '{claim['model']}'")
+        return Finding(None, False, f"there is no check for '{claim['model']}'")
     try:
         finding = check().check(evidence, claim)
     except CannotTell as missing:

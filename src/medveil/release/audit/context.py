@@ -27,6 +27,8 @@ class Finding:
     achieved: Mapping[str, Any] | None
     holds: bool | None
     note: str = ""
+    by_proof: bool = False
+    """Whether nothing can be counted and nothing was found against a claim that rests on a proof."""
 
 
 class CannotTell(Exception):  # noqa: N818 - it is an answer, not an error
@@ -62,25 +64,25 @@ class Terms:
     def number(self, key: str) -> float:
         value = self._given.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise CannotTell(f"the claim gives no number '{key}'")
+            raise Refuted(f"the claim gives no number '{key}'")
         return value
 
     def positive(self, key: str) -> float:
         value = self.number(key)
         if value < 1:
-            raise CannotTell(f"the claim's '{key}' is below 1")
+            raise Refuted(f"the claim's '{key}' is below 1")
         return value
 
     def word(self, key: str) -> str:
         value = self.optional_word(key)
         if value is None:
-            raise CannotTell(f"the claim gives no '{key}'")
+            raise Refuted(f"the claim gives no '{key}'")
         return value
 
     def optional_word(self, key: str) -> str | None:
         value = self._given.get(key)
         if value is not None and not isinstance(value, str):
-            raise CannotTell(f"the claim's '{key}' is not a text")
+            raise Refuted(f"the claim's '{key}' is not a text")
         return value
 
     def optional_words(self, key: str) -> tuple[str, ...] | None:
@@ -88,7 +90,7 @@ class Terms:
         if value is None:
             return None
         if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
-            raise CannotTell(f"the claim's '{key}' is not a list of texts")
+            raise Refuted(f"the claim's '{key}' is not a list of texts")
         return tuple(value)
 
 

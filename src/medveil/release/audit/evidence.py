@@ -62,16 +62,8 @@ class Evidence(Tables):
         return f"SELECT * EXCLUDE ({PERSON}), count(*) AS n FROM ({distinct}) GROUP BY ALL"
 
     def reference(self, attribute: str) -> str:
-        """A query for how the whole input has the attribute's values, in people where a subject is declared: `s`, `n`.
-
-        Without the source the release stands in for the input where it tells that no record was left out or invented.
-        """
+        """A query for how the input has the attribute's values, in people where a subject is declared: `s`, `n`."""
         column = self.column(attribute)
-        told = self.manifest.rows
-        if self.source is None and not self.counts_people and not self.recoded(attribute):
-            if told.get("suppressed") == 0 and told.get("counterfeit", 0) == 0:
-                return f"SELECT {column} AS s, sum(n)::BIGINT AS n FROM cells GROUP BY ALL"
-            raise CannotTell("needs --source")
         self.need_origin()
         if not self.counts_people:
             return f"SELECT {column} AS s, count(*) AS n FROM origin GROUP BY ALL"

@@ -11,6 +11,7 @@ from medveil.release.manifest import INTERNAL, NAME, Manifest, file_hash
 from medveil.table.schema import Kind
 
 _PUBLISHED_ROLES = {"quasi", "sensitive", "plain"}
+_CLAIM = {"model": str, "summary": str, "parameters": Mapping, "required": Mapping, "basis": str}
 
 
 def check_shape(manifest: Manifest) -> None:
@@ -23,7 +24,9 @@ def _well_made(manifest: Manifest) -> bool:
     return (
         _list_of(manifest.attributes, {"name": str, "role": str, "type": str})
         and all(attribute["type"] in set(Kind) for attribute in manifest.attributes)
-        and _list_of(manifest.claims, {"model": str, "parameters": Mapping, "required": Mapping, "basis": str})
+        and _list_of(
+            manifest.claims, {"model": str, "parameters": Mapping, "required": Mapping, "basis": str, "summary": str}
+        )
         and all(_names(claim.get("on")) and isinstance(claim.get("attribute"), str | None) for claim in manifest.claims)
         and isinstance(manifest.rows, Mapping)
         and all(isinstance(number, int) and number >= 0 for number in manifest.rows.values())
@@ -86,6 +89,11 @@ def column_problems(manifest: Manifest, names: Sequence[str]) -> list[str]:
         for attribute in manifest.attributes
         if attribute.get("made")
         and all(claim["parameters"].get("column") != attribute["name"] for claim in manifest.claims)
+    ]
+    problems += [
+        f"the column '{attribute['name']}' is a quasi-identifier, which a method cannot make up"
+        for attribute in manifest.attributes
+        if attribute.get("made") and attribute["role"] == "quasi"
     ]
     problems += [
         f"the release has the column '{name}', which is not declared" for name in names if name not in declared

@@ -11,6 +11,8 @@ from medveil.release.manifest import INTERNAL, LINKS
 
 _FILE = f"{INTERNAL}/{LINKS}"
 _KEPT = "kept"
+_FIRST = " "
+"""What the column that tells whether a record was kept is called in the file: no column of a source can be."""
 
 
 def link(tables: Tables) -> str:
@@ -34,7 +36,7 @@ def link(tables: Tables) -> str:
 def _load_links(tables: Tables) -> None:
     """The table `links`: `kept`, and the label of each column that has one, in the order of the source."""
     names = pq.read_schema(tables.links).names
-    if names[0] != _KEPT:
+    if names[0] != _FIRST:
         raise ValueError("no column that tells what was kept")
     labels, labelled = names[1:], _labelled(tables)
     if not set(labelled) <= set(labels):  # DuckDB renames columns that differ in case only; the order stays

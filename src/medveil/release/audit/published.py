@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from medveil.table.source import quote_text
+from medveil.table.source import quote_path
 
 UNREADABLE = (OSError, ValueError, csv.Error, pa.ArrowException)
 """What opening a damaged file raises."""
@@ -44,7 +44,7 @@ def _csv(path: Path) -> ReleaseFile:
         raise ValueError("a release without a header")
     columns = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(names)))
     relation = (
-        f"read_csv({quote_text(str(path))}, auto_detect=false, columns={{{columns}}}, header=true, delim=',', "
+        f"read_csv({quote_path(path)}, auto_detect=false, columns={{{columns}}}, header=true, delim=',', "
         f"quote='\"', escape='\"', nullstr='', allow_quoted_nulls=false, compression='none', max_line_size=16777216)"
     )
     return ReleaseFile(names, relation)
@@ -59,4 +59,4 @@ def parquet_relation(path: Path, width: int) -> str:
     """A Parquet file with its columns as text under the names f0, f1, ...: those in the file may clash in case."""
     aliases = ", ".join(f"r{i}" for i in range(width))
     columns = ", ".join(f"CAST(r{i} AS VARCHAR) AS f{i}" for i in range(width))
-    return f"(SELECT {columns} FROM read_parquet({quote_text(str(path))}) AS raw({aliases}))"
+    return f"(SELECT {columns} FROM read_parquet({quote_path(path)}) AS raw({aliases}))"

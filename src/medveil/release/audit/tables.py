@@ -95,6 +95,8 @@ class Tables:
         """The columns on which a claim is made."""
         quasi = self.names("quasi")
         shield = tuple(claim["on"]) if claim.get("on") is not None else quasi
+        if not shield and quasi:
+            raise Refuted("the claim is made on no column, and so says nothing")
         unknown = [name for name in shield if name not in quasi]
         if unknown:
             raise Refuted(f"the claim is made on '{unknown[0]}', which is no published quasi-identifier")
