@@ -14,6 +14,7 @@ SCRIPTS = (
     "mondrian.py",
     "privacy_checks.py",
     "clustering.py",
+    "ipa.py",
 )
 
 

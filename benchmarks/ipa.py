@@ -60,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_361_000)
     parser.add_argument("--repeat", type=int, default=3)
-    arguments = parser.parse_args()
+    arguments, _ = parser.parse_known_args()
     table = patients(arguments.rows, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         measure(patients(2_000, seed=1), Path(folder))  # compiles and loads

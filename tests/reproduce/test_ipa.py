@@ -1,0 +1,92 @@
+"""The reproduction of IPA asks the queries that the paper asks."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pytest
+
+from medveil.datasets.calibration import STROKE_DAYS, STROKES
+from medveil.datasets.diseases import STROKE
+from medveil.methods.method import Run
+from medveil.reproduce.ipa import COUNTS, STAYS, IPAReproduction
+from medveil.reproduce.ipa_data import SEXES, generated, k_anonymous
+from medveil.reproduce.reproduction import Verdict
+
+
+@pytest.fixture(scope="module")
+def sample():
+    with generated(30_000, seed=5) as found:
+        yield found
+
+
+def asked(table, sex, what, years):
+    with duckdb.connect() as connection:
+        connection.register("records", table)
+        rows = connection.execute(
+            f"select age // {years}, {what} from records where sex = '{sex}' and surgery = 'no' "
+            f"and disease = '{STROKE}' group by 1"
+        ).fetchall()
+    return dict(rows)
+
+
+@pytest.mark.parametrize("sex", SEXES)
+def test_the_original_answers_as_sql_does(sample, sex):
+    people, table = sample
+    original = people.original()
+    counts, stays = asked(table, sex, "count(*)", 5), asked(table, sex, "avg(length_of_stay)", 10)
+    assert original.counts[sex].tolist() == pytest.approx([counts.get(group, 0) for group in range(18)])
+    for group in range(9):
+        assert original.stays[sex][group] == pytest.approx(stays.get(group, 0), abs=1e-6)
+    assert original.losses.total == 0
+
+
+def test_the_lattice_is_the_paper_s(sample):
+    people, _ = sample
+    assert people.grid.space.size == 256
+    assert people.grid.space.shape == (4, 2, 4, 4, 2)
+    assert people.grid.cells(people.grid.space.bottom) > 10**8
+
+
+def test_everything_generalized_answers_evenly(sample):
+    people, _ = sample
+    top = people.generalized(people.grid.space.top)
+    every = people.original()
+    assert np.ptp(top.counts["M"]) == pytest.approx(0)
+    assert top.counts["M"].tolist() == pytest.approx(top.counts["F"].tolist())
+    assert top.losses.ncp == 1
+    assert every.losses.ncp == 0
+
+
+def test_proved_and_k_anonymity_on_a_small_sample(sample):
+    people, table = sample
+    mechanism = people.mechanism(1.0)
+    made = people.proved(mechanism, mechanism.prepare(people.table))
+    assert 0 < made.losses.total < 2
+    levels = k_anonymous(table, 10, Run(np.random.default_rng(1)))
+    alone = people.generalized(levels)
+    assert alone.losses.emd == alone.losses.rate == 0
+    assert 0.3 < alone.losses.ncp <= 1
+
+
+def test_the_paper_s_figures_are_those_that_patients_are_calibrated_to():
+    assert {sex: tuple(columns[0]) for sex, columns in COUNTS.items()} == STROKES
+    assert {sex: tuple(columns[0]) for sex, columns in STAYS.items()} == STROKE_DAYS
+    assert all(len(column) == 18 for columns in COUNTS.values() for column in columns)
+    assert all(len(column) == 9 for columns in STAYS.values() for column in columns)
+
+
+def test_every_section_comes_with_a_verdict(monkeypatch):
+    monkeypatch.setattr("medveil.reproduce.ipa.RECORDS", 20_000)
+    sections = list(IPAReproduction().sections(None, Run(), quick=True))
+    assert [section.title.split(":")[0] for section in sections] == [
+        "Figure 6",
+        "Figure 7",
+        "Figure 8",
+        "Table 9",
+        "Table 11",
+        "Table 10",
+        "Table 12",
+        "What the paper concludes",
+    ]
+    assert all(isinstance(line.verdict, Verdict) for section in sections for line in section.lines)
