@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pytest
 import medveil
 from medveil import workflow
 from medveil.cli import main
+from medveil.datasets import patients
+from medveil.datasets.diseases import diseases
 from medveil.errors import InputError, OutputError, PolicyError, UnreachableError
 from medveil.methods.ipa_proved import Mechanism
 from medveil.release.audit import audit
@@ -326,6 +329,17 @@ def test_the_audit_on_the_command_line(folder, command):
     assert command("audit-dp", write(folder, {**policy(), "privacy": [{"model": "k-anonymity", "k": 2}]}))[0] == 2
 
 
+def test_the_policy_of_the_guide_works(tmp_path):
+    page = (Path(__file__).parents[1] / "docs" / "methods" / "ipa.md").read_text(encoding="utf-8")
+    (policy_text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "policy.yaml").write_text(policy_text, encoding="utf-8")
+    (tmp_path / "diseases.csv").write_text("\n".join(diseases().codes) + "\n", encoding="utf-8")
+    pa.csv.write_csv(patients(2000, seed=4), tmp_path / "patients.csv")
+    release = medveil.anonymize(tmp_path / "policy.yaml")
+    assert release.manifest.claims[0]["required"]["epsilon"] == 1.0
+    assert (tmp_path / "patients.csv.ledger").exists()
+
+
 def test_the_auditor_refutes_what_gives_itself_away(tmp_path):
     asked = policy(output={"report": False})
     release = medveil.anonymize(people(2000), asked, out=tmp_path / "out")
@@ -343,6 +357,9 @@ def test_the_auditor_refutes_what_gives_itself_away(tmp_path):
     assert verdict(method={**manifest["method"], "losses": [1]}).holds is False
     assert verdict(files={**manifest["files"], "counts.csv": "0"}).holds is False
     assert verdict(method={**manifest["method"], "spent": {"cells": 2.5}}).holds is False
+    elsewhere = [dict(a) for a in manifest["attributes"]]
+    elsewhere[2]["hierarchy"] = {"type": "flat", "domain": {"path": "not-here.csv"}}
+    assert "but for ill" in verdict(attributes=elsewhere).note
     narrow = [dict(a) for a in manifest["attributes"]]
     narrow[2]["hierarchy"] = {"type": "flat", "domain": ["i0"]}
     assert "declared domain has not" in verdict(attributes=narrow).note
