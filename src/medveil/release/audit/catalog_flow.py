@@ -180,12 +180,7 @@ def posteriors(placement: Placement) -> tuple[NDArray[np.float64], bool]:
     return seen / SWEEPS / np.maximum(held, 1), True
 
 
-@njit(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64[::1], int64[::1], int64[::1], int64)",
-    cache=True,
-    nogil=True,
-)
+@njit(cache=True, nogil=True)
 def _exchange(
     row_starts: Counts,
     of_class: Counts,
