@@ -19,6 +19,8 @@ def _k(claim: Claim, found: Mapping[str, Any]) -> str | None:
     if found.get("k") is None:
         return None
     who = f" by {', '.join(claim['on'])}" if claim.get("on") else ""
+    if found["k"] < 2:
+        return f"Some records are alone in their group{who}: nothing hides whose they are."
     return (
         f"Nobody can be told from fewer than {found['k'] - 1:,} others{who}: the smallest group of records that look "
         f"alike holds {found['k']:,}."
@@ -28,11 +30,14 @@ def _k(claim: Claim, found: Mapping[str, Any]) -> str | None:
 def _l(claim: Claim, found: Mapping[str, Any]) -> str | None:
     if found.get("l") is None:
         return None
-    kind = claim["parameters"].get("variant", "distinct")
-    values = "different values" if kind == "distinct" else f"values in the sense of {kind} l-diversity"
+    kind, about = claim["parameters"].get("variant", "distinct"), claim["attribute"]
+    if found["l"] < 2:
+        return f"In some group '{about}' hardly varies: knowing somebody's group may tell it."
+    if kind != "distinct":
+        return f"Every such group has at least {figure(found['l'])} values of '{about}', counted by {kind} l-diversity."
     return (
-        f"Within every such group '{claim['attribute']}' takes at least {figure(found['l'])} {values}, so knowing "
-        "somebody's group does not tell it."
+        f"Within every such group '{about}' takes at least {figure(found['l'])} different values, so knowing "
+        "somebody's group does not tell it for certain."
     )
 
 
@@ -40,8 +45,8 @@ def _t(claim: Claim, found: Mapping[str, Any]) -> str | None:
     if found.get("t") is None:
         return None
     return (
-        f"In every group '{claim['attribute']}' is spread almost as in the whole table (distance at most "
-        f"{figure(found['t'])} of 1), so a group gives little away."
+        f"In no group is '{claim['attribute']}' spread further from the whole table than a distance of "
+        f"{figure(found['t'])}; at 0 a group would tell nothing about it."
     )
 
 

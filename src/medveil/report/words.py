@@ -29,10 +29,12 @@ def percent(share: float) -> str:
 def risk(share: float) -> str:
     """A risk as one in so many.
 
-    >>> risk(0.2), risk(1), risk(0.0123), risk(0)
-    ('1 in 5', '1 in 1', '1 in 81', 'none')
+    >>> risk(0.2), risk(1), risk(0.0123), risk(0.8), risk(0)
+    ('1 in 5', '1 in 1', '1 in 81', '1 in 1.2', 'none')
     """
-    return f"1 in {1 / share:,.0f}" if share > 0 else "none"
+    if share <= 0:
+        return "none"
+    return f"1 in {1 / share:,.0f}" if share < 0.1 else f"1 in {1 / share:.1f}".removesuffix(".0")
 
 
 def few(count: float, total: float, least: int) -> str:

@@ -1,0 +1,48 @@
+"""Claims in words: they say what was reached, and reassure nobody without reason."""
+
+import pytest
+
+from medveil.report.claims import in_words, verdict
+
+
+def claim(model, achieved, **more):
+    return {
+        "model": model,
+        "summary": f"{model} as asked",
+        "attribute": "ill",
+        "on": None,
+        "parameters": {},
+        "required": {},
+        "achieved": achieved,
+        "holds": True,
+        "basis": "proved again from the files",
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (claim("k-anonymity", {"k": 5}), "from fewer than 4 others"),
+        (claim("k-anonymity", {"k": 5}, on=["age", "sex"]), "others by age, sex"),
+        (claim("k-anonymity", {"k": 1}), "nothing hides"),
+        (claim("k-anonymity with counterfeits", {"k": 5}), "Counterfeit records are counted in"),
+        (claim("l-diversity", {"l": 3}), "3 different values"),
+        (claim("l-diversity", {"l": 1}), "may tell it"),
+        (claim("l-diversity", {"l": 2.5}, parameters={"variant": "entropy"}), "counted by entropy l-diversity"),
+        (claim("t-closeness", {"t": 1.9}), "a distance of 1.9"),
+        (claim("differential-privacy", {}, required={"epsilon": 0.5}), "e to the power 0.5"),
+        (claim("a model of tomorrow", {"x": 1}), "A model of tomorrow as asked."),
+    ],
+)
+def test_words(given, words):
+    assert words in in_words(given)
+
+
+def test_only_a_release_for_publication_whose_claims_hold_is_good():
+    held = claim("k-anonymity", {"k": 5})
+    assert verdict([held], "for publication").good
+    assert not verdict([held], "repeatable, not for publication").good
+    assert not verdict([{**held, "holds": False}], "for publication").good
+    assert not verdict([], "made without a guarantee").good
+    assert "made without a guarantee" in verdict([], "made without a guarantee").sentence
