@@ -257,6 +257,7 @@ def test_whatever_the_table_the_release_holds_or_the_error_is_clear(
         ({"attributes": {"sex": {"role": "quasi"}, "disease": {"role": "sensitive"}}}, PolicyError, "is a number"),
         ({"method": {"name": "fixed-interval", "intervals": 0}}, PolicyError, "greater than or equal to 1"),
         ({"method": {"name": "fixed-interval", "width": 0}}, PolicyError, "greater than 0"),
+        ({"attributes": {**ATTRIBUTES, "sex": {"role": "quasi", "max_level": 0}}}, PolicyError, "have no levels"),
         ({"method": {"name": "fixed-interval", "intervals": 3, "width": 5}}, PolicyError, "not both"),
         ({"privacy": [{"model": "k-anonymity", "k": 1501}]}, UnreachableError, "k = 1500"),
         ({"privacy": [{"model": "l-diversity", "l": 2, "attribute": "disease"}]}, PolicyError, "names no k"),
@@ -373,8 +374,9 @@ def test_sensitive_numbers_are_published_as_means_too(frame):
     assert set(map(str, release.to_pandas().astype(object)["length_of_stay"])) <= values
 
 
-def test_suppressed_records_as_stars(frame):
-    policy = with_({"outliers": "iqr"}, output={"suppressed": "stars"})
+@pytest.mark.parametrize("file_format", ["csv", "parquet"])
+def test_suppressed_records_as_stars(frame, file_format):
+    policy = with_({"outliers": "iqr"}, output={"suppressed": "stars", "format": file_format})
     release = medveil.anonymize(frame, policy)
     shown = release.to_pandas().astype(object)
     stars = (shown == "*").all(axis=1).sum()

@@ -33,6 +33,9 @@ def test_numbers_that_are_not_whole():
 def test_ids_are_read_by_the_book_and_groups_by_the_hierarchy():
     book = {"sex": {"0": "m", "1": "f", "2": "x"}}
     assert [row[1:] for row in encode(["10", "10"], ["0", "{0, 1}"], books=book)] == [[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]]
+    coded = make_encoding(pa.table({"grade": ["a0", "0", "1"]}), ["grade"])
+    shares = coded.matrix(pa.table({"grade": ["0", "{0, 1}"]}), books={"grade": {"0": "1", "1": "a0", "2": "0"}})
+    assert shares.tolist() == [[0.0, 1.0, 0.0], [0.0, 0.5, 0.5]]
     hierarchy = build(("f", "m", "x"), [("fm", "fm", "x")], None, 3.0, "sex")
     encoding = make_encoding(ORIGINAL, ["sex"], hierarchies={"sex": hierarchy})
     assert encoding.matrix(pa.table({"sex": ["fm", "x"]})).tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]

@@ -45,6 +45,8 @@ Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Threshold = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 DEFAULT_INTERVALS = 10
+MOST_DECLARED = 10_000
+"""A declared domain of more values is not written into the code book: the ids of those that occur are drawn."""
 
 
 class FixedInterval(Method):
@@ -129,6 +131,10 @@ class FixedInterval(Method):
             for name in problem.cells.quasi
         ):
             return "no quasi-identifier is a number"
+        for name in problem.cells.quasi:
+            height = problem.hierarchies[name].height
+            if problem.min_levels.get(name, 0) > 0 or problem.max_levels.get(name, height) < height:
+                return f"the levels of '{name}' are limited, but means and sets of ids have no levels"
         return super().misfit(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
@@ -230,8 +236,10 @@ class FixedInterval(Method):
         return fit(column, records.cells, records.kept, grid, self._support(problem))
 
     def _declared(self, problem: Problem, name: str) -> list[str] | None:
+        """The declared values of a category, unless they are too many for a code book."""
         specification = problem.specifications.get(name)
-        return specification.leaves(name, problem.folder) if specification is not None else None
+        values = specification.leaves(name, problem.folder) if specification is not None else None
+        return values if values is not None and len(values) <= MOST_DECLARED else None
 
     def _means(self, column: Column, intervals: Intervals, classes: Ids, number: int, found: Spread) -> Published:
         return publish_means(
