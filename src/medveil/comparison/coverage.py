@@ -156,7 +156,7 @@ class _Reader:
     def read(self, label: str | None) -> _Read:
         if label == ROOT and ROOT not in self.code_of:
             return self._everything()
-        if self.book is not None and label in self.book:
+        if self.book is not None and label is not None and label in self.book:
             return self._parsed(Cover(values=(label,)))  # an id may look like another value
         if label in self.groups:
             runs, covered = self.groups[label]
