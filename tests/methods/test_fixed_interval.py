@@ -404,6 +404,36 @@ def test_the_steward_gets_classes_with_a_picture_and_recipients_do_not(frame, tm
     assert picture.count('fill="#c33"') >= removed
 
 
+def test_what_recipients_get_holds_no_value_but_in_the_code_book_and_plain_columns(tmp_path):
+    """Every number is one person's own; of numbers only means leave the house, of interval ends only declared ones."""
+    chance = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "who": [f"zzwho{i:04d}zz" for i in range(200)],
+            "age": [f"{number}" for number in chance.choice(90_000_000, 200, replace=False) + 10_000_000],
+            "sex": chance.choice(["zzsexfzz", "zzsexmzz"], 200),
+            "ill": chance.choice([f"zzill{i}zz" for i in range(9)], 200),
+        }
+    )
+    attributes = {
+        "who": {"role": "subject"},
+        "age": {"role": "quasi"},
+        "sex": {"role": "quasi"},
+        "ill": {"role": "sensitive"},
+    }
+    rule = {"when": {"sex": "zzsexfzz", "ill": "zzill3zz"}}
+    method = {"name": "fixed-interval", "outliers": "iqr", "rules": [rule]}
+    medveil.anonymize(frame, {**POLICY, "attributes": attributes, "method": method}, out=tmp_path / "out")
+    for path in (tmp_path / "out").iterdir():
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+            assert not [value for value in frame["who"] if value in text]
+            assert not [value for value in frame["age"] if value in text], path.name
+            if path.name != "codebook.csv":
+                assert "zzill" not in text
+                assert "zzsex" not in text
+
+
 # An auditor who is lied to
 
 
