@@ -43,7 +43,10 @@ class Pictures:
 
         if drawn is not None and drawn < len(names):
             told = "; ".join(
-                f"{names[place]}: " + ", ".join(f"{written(values[place])} {called}" for called, values in shown)
+                f"{names[place]}: "
+                + ", ".join(
+                    written(values[place]) + (f" {called}" if len(shown) > 1 else "") for called, values in shown
+                )
                 for place in range(drawn, len(names))
             )
             description = f"{description.rstrip('.')}. Not drawn: {told}."
