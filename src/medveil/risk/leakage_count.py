@@ -135,32 +135,16 @@ def _count(
 SMALL = 1 << 16
 
 
-@njit(cache=True, nogil=True)
 def _sum_up(sums: NDArray[np.int64]) -> tuple[int, float, int]:
     """How many counts are above 0, the sum of c log2 c, and how many are 1.
 
     Equal counts are taken together and added in their order, so that the sum does not depend on that of the counts.
     """
-    often = np.zeros(SMALL, dtype=np.int64)
-    large = 0
-    for count in sums:
-        if count < SMALL:
-            often[count] += 1
-        else:
-            large += 1
-    others = np.empty(large, dtype=np.int64)
-    for count in sums:
-        if count >= SMALL:
-            large -= 1
-            others[large] = count
-    others.sort()
-    weighted = 0.0
-    for count in range(2, SMALL):
-        if often[count]:
-            weighted += often[count] * (count * np.log2(np.float64(count)))
-    for count in others:
-        weighted += count * np.log2(np.float64(count))
-    return len(sums) - often[0], weighted, often[1]
+    often = np.bincount(sums[sums < SMALL], minlength=2)
+    large = np.sort(sums[sums >= SMALL]).astype(np.float64)
+    small = np.arange(1, len(often), dtype=np.float64)
+    weighted = float(np.sum(often[1:] * (small * np.log2(small)))) + float(np.sum(large * np.log2(large)))
+    return len(sums) - int(often[0]), weighted, int(often[1])
 
 
 @njit(cache=True, nogil=True)
