@@ -204,9 +204,9 @@ def test_rounding_moves_no_mean_by_more_than_a_hundredth_of_the_deviation(deviat
 
 def test_a_constant_column_is_published_as_it_is_and_does_not_count():
     table = patients() | {"weight": [0.1 + 0.2] * 120}
-    release = anonymize(table)
+    release = anonymize(table, starts=1)
     assert set(release.to_arrow()["weight"].to_pylist()) == {"0.30000000000000004"}
-    rest = anonymize(table, quasi=("age", "sex", "ward"))
+    rest = anonymize(table, quasi=("age", "sex", "ward"), starts=1)
     assert release.manifest.method["cost"] == pytest.approx(rest.manifest.method["cost"])
 
 
@@ -348,7 +348,7 @@ def test_a_model_that_the_clusters_do_not_keep_says_how_near_they_come():
 
 def test_a_model_on_some_columns_is_checked_on_them(make_problem):
     table = patients(60, values=("a", "b"))
-    models = [KAnonymity(k=6), LDiversity(l=2, attribute="ill", on=("sex",)), TCloseness(t=0.0, attribute="ill", on=())]
+    models = [KAnonymity(k=6), LDiversity(l=2, attribute="ill", on=("sex",)), TCloseness(t=1.0, attribute="ill", on=("sex",))]
     with make_problem(table, quasi=["age", "sex"], sensitive=["ill"], models=models) as problem:
         draft = DiversityAware().anonymize(problem, Run())
     assert [promise.model for promise in draft.promises[:3]] == ["k-anonymity", "l-diversity", "t-closeness"]
