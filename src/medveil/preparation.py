@@ -252,12 +252,8 @@ def specification(attribute: AttributePolicy) -> HierarchySpec:
 
 
 def _described(attribute: AttributePolicy) -> Mapping[str, object]:
-    """A hierarchy as recipients are told of it: a file never by its place on this machine."""
     declared = specification(attribute)
-    told = {"type": declared.name, **declared.model_dump(mode="json", exclude_unset=True)}
-    if isinstance(path := told.get("path"), str) and Path(path).is_absolute():
-        told["path"] = Path(path).name
-    return told
+    return {"type": declared.name, **declared.model_dump(mode="json", exclude_unset=True)}
 
 
 def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> dict[str, int]:

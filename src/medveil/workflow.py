@@ -340,9 +340,17 @@ def _prove(target: Path, source: Source, manifest: Manifest, folder: Path) -> Ma
             "This is a fault of medveil: please report it.",
         )
     claims = [{**f.claim, "achieved": f.finding.achieved, "holds": True} for f in report.findings]
-    proved = replace(manifest, claims=claims)
+    proved = replace(manifest, claims=claims, attributes=[_without_place(a) for a in manifest.attributes])
     proved.write(target)
     return proved
+
+
+def _without_place(attribute: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A published column as recipients are told of it: a hierarchy's file never by its place on this machine."""
+    hierarchy = attribute["hierarchy"]
+    if not hierarchy or not Path(hierarchy.get("path", "")).is_absolute():
+        return attribute
+    return {**attribute, "hierarchy": {**hierarchy, "path": Path(hierarchy["path"]).name}}
 
 
 def _fault(found: ClaimFinding) -> str:

@@ -348,7 +348,11 @@ def test_a_model_that_the_clusters_do_not_keep_says_how_near_they_come():
 
 def test_a_model_on_some_columns_is_checked_on_them(make_problem):
     table = patients(60, values=("a", "b"))
-    models = [KAnonymity(k=6), LDiversity(l=2, attribute="ill", on=("sex",)), TCloseness(t=1.0, attribute="ill", on=("sex",))]
+    models = [
+        KAnonymity(k=6),
+        LDiversity(l=2, attribute="ill", on=("sex",)),
+        TCloseness(t=1.0, attribute="ill", on=("sex",)),
+    ]
     with make_problem(table, quasi=["age", "sex"], sensitive=["ill"], models=models) as problem:
         draft = DiversityAware().anonymize(problem, Run())
     assert [promise.model for promise in draft.promises[:3]] == ["k-anonymity", "l-diversity", "t-closeness"]
