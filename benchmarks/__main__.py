@@ -15,6 +15,7 @@ SCRIPTS = (
     "privacy_checks.py",
     "clustering.py",
     "ipa.py",
+    "fixed_interval.py",
 )
 
 
