@@ -49,7 +49,7 @@ def pvalue(rows, count, threshold, rate):
 @pytest.mark.parametrize("count", [0, 1, 3, 9])
 def test_cells_with_and_without_records_are_published_by_one_law(count):
     """Cells without records come from exact skips, those with records from OpenDP: the law is the same formula."""
-    noise, threshold, cells = GeometricNoise(1, 0.6), 3, 30_000
+    noise, threshold, cells = GeometricNoise(1, 0.6), 3, 120_000
     keys = np.arange(cells if count else 0)
     found, rows = NoisyCells(noise, cells, threshold).publish(keys, np.full(len(keys), count))
     seen = np.zeros(cells, dtype=np.int64)

@@ -107,7 +107,7 @@ def test_system_randomness_is_fresh_and_uniform():
 
 @pytest.mark.parametrize("rate", [Fraction(1, 20), Fraction(7, 10), Fraction(5)])
 def test_geometric(rate):
-    a, runs = math.exp(-rate), 100_000
+    a, runs = math.exp(-rate), 400_000
     values = Geometric.unlimited(exponential(rate)).draw(runs)
     g = np.arange(values.max() + 2)
     expected = runs * (1 - a) * a**g
