@@ -32,7 +32,7 @@ def two_sided(rate, values):
 
 
 def test_noise_is_two_sided_geometric_and_not_a_little_else():
-    runs = 40_000
+    runs = 80_000
     noise = GeometricNoise(1, 0.7)
     values = noise.add(np.full(runs, 5)) - 5
     support = np.arange(-40, 41)
