@@ -59,6 +59,9 @@ def find_potentials(
     records = np.argsort(node, kind="stable")
     record_starts = np.searchsorted(node[records], np.arange(number * clusters + 1)).astype(np.int64)
     flow = np.diff(record_starts)
+    filled = np.flatnonzero(flow)
+    held = filled[np.argsort(filled % clusters, kind="stable")]  # the pairs of each cluster that hold any record
+    held_starts = np.searchsorted(held % clusters, np.arange(clusters + 1)).astype(np.int64)
     sizes = flow.reshape(number, clusters).sum(axis=0)
     nodes = number * clusters + clusters + 1
     length = np.concatenate([start.of_value.ravel(), start.of_cluster, [start.rest]]).astype(np.int64)
@@ -67,11 +70,14 @@ def find_potentials(
     while state[1]:
         run.step("Proving that the assignment is optimal")
         _shorten(
-            arc_starts, arc_clusters, arc_costs, chosen, records, record_starts, flow, sizes,
+            arc_starts, arc_clusters, arc_costs, chosen, records, record_starts, flow, held, held_starts, sizes,
             caps.lower, caps.upper, np.array([caps.smallest, caps.largest]), length, queue, queued, state, _CHUNK,
         )  # fmt: skip
-    of_value = length[: number * clusters].reshape(number, clusters)
-    return Potentials(of_value, length[number * clusters : -1], int(length[-1]))
+    of_value, of_cluster = length[: number * clusters].reshape(number, clusters), length[number * clusters : -1]
+    # A pair without records has no arc but to its cluster, so that it may fall to it: its cap costs nothing.
+    empty = flow.reshape(number, clusters) == 0
+    of_value = np.where(empty, np.minimum(of_value, of_cluster), of_value)
+    return Potentials(of_value, of_cluster, int(length[-1]))
 
 
 @njit(cache=True, nogil=True)
@@ -91,6 +97,8 @@ def _shorten(
     records: Ints,
     record_starts: Ints,
     flow: Ints,
+    held: Ints,
+    held_starts: Ints,
     sizes: Ints,
     lower: Ints,
     upper: Ints,
@@ -129,9 +137,9 @@ def _shorten(
                 _push(first_cluster + i, queue, queued, state)
         elif node < rest:
             i = node - first_cluster
-            for v in range(number):
-                other = v * clusters + i
-                if flow[other] > lower[v] and here < length[other]:
+            for h in range(held_starts[i], held_starts[i + 1]):
+                other = held[h]
+                if flow[other] > lower[other // clusters] and here < length[other]:
                     length[other] = here
                     _push(other, queue, queued, state)
             if sizes[i] < size_range[1] and here < length[rest]:

@@ -31,6 +31,9 @@ _PASSES = 2
 _ENOUGH = 1e-4
 """Many records at once are assigned until the cost is proved to be within this share of the least."""
 
+_PAIRS = 20_000_000
+"""Pairs of a capped value and a cluster whose prices fit into memory together."""
+
 _STARTING_RECORDS = 10_000
 """Records of all starts together, at most."""
 
@@ -89,17 +92,17 @@ def cluster_points(
 def _cluster_sorted(
     points: Points, values: NDArray[np.int32], caps: Caps, effort: Effort, solvers: Solvers, run: Run
 ) -> Clustering:
-    codes, merged = merge_free(values, caps)
     if effort.by_milp or len(points) <= effort.blocks_above:
-        return _best_of_starts(points, codes, merged, effort, solvers, run)
-    start = halve(points, codes, merged, run)
+        return _best_of_starts(points, values, caps, effort, solvers, run)
+    start = halve(points, values, caps, run)
     centers = medians(points, start, caps.clusters)
-    found = in_blocks(points, codes, merged, centers, start, effort.rounds, solvers, run)
+    found = in_blocks(points, values, caps, centers, start, effort.rounds, solvers, run)
     centers = medians(points, found.cluster, caps.clusters)
-    if len(points) <= effort.whole_up_to:
-        whole = alternate(points, codes, merged, centers, found.cluster, 1, solvers, run, enough=_ENOUGH)
+    pairs = len(merge_free(values, caps)[1].upper) * caps.clusters
+    if len(points) <= effort.whole_up_to and pairs <= _PAIRS:
+        whole = alternate(points, values, caps, centers, found.cluster, 1, solvers, run, enough=_ENOUGH)
         return replace(whole, costs=(*found.costs, *whole.costs))
-    gap = measure_gap(points, codes, merged, centers, found.cluster, solvers, run)
+    gap = measure_gap(points, values, caps, centers, found.cluster, solvers, run)
     moved = cost(points, centers, found.cluster)
     return replace(found, centers=centers, cost=moved, costs=(*found.costs, moved), measured_gap=gap)
 
@@ -140,6 +143,7 @@ def alternate(
     by_milp: bool = False,
 ) -> Clustering:
     """Assign to the given centers, move each center to the median of its records; again, until nothing is gained."""
+    values, caps = merge_free(values, caps)
     costs = [cost(points, centers, start)]
     rounding = unit_of(points) * len(points)
     assigned: Assignment | None = None
@@ -224,8 +228,8 @@ def measure_gap(
         block = everywhere[number]
         here, there = points.take(block.records), centers.take(block.clusters)
         stage = "Measuring the distance from the optimum"
-        smaller = replace(caps, clusters=len(block.clusters))
-        found = assign(here, values[block.records], there, smaller, block.cluster, solvers, run, stage=stage)
+        codes, smaller = merge_free(values[block.records], replace(caps, clusters=len(block.clusters)))
+        found = assign(here, codes, there, smaller, block.cluster, solvers, run, stage=stage)
         before += cost(here, there, block.cluster)
         after += found.cost
     return (before - after) / before if before else 0.0

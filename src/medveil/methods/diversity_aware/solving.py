@@ -56,14 +56,15 @@ class Solvers:
     def _solve(self, solver: str, run: Run, stage: str, small: bool, job: dict[str, Any]) -> Arrays:
         run.step(stage)
         _need(solver)
-        if small:
-            return worker.SOLVERS[solver](**job)
-        answer = self._elsewhere({"solver": np.array(solver), **job}, run, stage)
+        try:
+            answer = worker.SOLVERS[solver](**job) if small else self._elsewhere(solver, job, run, stage)
+        except Infeasible:
+            answer = {}
         if not answer:
-            raise Infeasible
+            raise MedveilError("A solver found no solution where there is one.", "Please report it.")
         return answer
 
-    def _elsewhere(self, job: Arrays, run: Run, stage: str) -> Arrays:
+    def _elsewhere(self, solver: str, job: Arrays, run: Run, stage: str) -> Arrays:
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a file of our own
                 [sys.executable, "-P", str(Path(worker.__file__))],
@@ -78,7 +79,7 @@ class Solvers:
 
         def talk() -> None:
             try:
-                worker.send(stdin, job)
+                worker.send(stdin, {"solver": np.array(solver), **job})
                 answers.append(worker.receive(stdout))
             except (OSError, ValueError):
                 answers.append(None)
@@ -95,7 +96,7 @@ class Solvers:
         if not answers or answers[0] is None:
             self.close()
             raise MedveilError(
-                "The solver ended before it had a solution.", "Is there memory enough? Choose a smaller 'block'."
+                "The solver ended before it had a solution.", "Is there memory enough? Set a smaller 'whole_up_to'."
             )
         return answers[0]
 

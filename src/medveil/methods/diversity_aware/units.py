@@ -83,7 +83,8 @@ class Column:
         numbers = np.zeros(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
         if not len(numbers) or np.ptp(numbers) <= 1e-12 * np.abs(numbers).max():
             return 0.0
-        return float(numbers.std())
+        largest = np.abs(numbers).max()
+        return float((numbers / largest).std() * largest)
 
 
 def read_columns(problem: Problem, units: Units) -> list[Column]:
