@@ -110,11 +110,17 @@ def _cluster_sorted(
 def _best_of_starts(
     points: Points, values: NDArray[np.int32], caps: Caps, effort: Effort, solvers: Solvers, run: Run
 ) -> Clustering:
-    """Rounds end where no single step gains anything, which may be far from the best: so begin in several places."""
+    """Rounds end where no single step gains anything, which may be far from the best: so begin in several places.
+
+    First at the halves, then in turn at records taken at random and at halves of columns stretched at random.
+    """
     best: Clustering | None = None
     for number in range(max(1, min(effort.starts, _STARTING_RECORDS // len(points)))):
         start = halve(points if number == 0 else _weighed(points, run), values, caps, run)
-        centers = medians(points, start, caps.clusters)
+        if number % 2:
+            centers = points.take(run.random.choice(len(points), caps.clusters, replace=False))
+        else:
+            centers = medians(points, start, caps.clusters)
         found = alternate(points, values, caps, centers, start, effort.rounds, solvers, run, by_milp=effort.by_milp)
         if best is None or found.cost < best.cost:
             best = found
