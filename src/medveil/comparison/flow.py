@@ -12,11 +12,17 @@ from medveil.comparison.grouping import Codes
 def most_matched(supply: Codes, demand: Codes, offsets: Codes, targets: Codes) -> Codes:
     """How many of each left node's `supply` can go to right nodes that it reaches, each taking at most its `demand`.
 
-    Left node i reaches `targets[offsets[i]:offsets[i + 1]]`. First what fits as it comes, the least choice first; then
-    augmenting paths, breadth first. What a search without success has seen can never help again and is left out.
+    Left node i reaches `targets[offsets[i]:offsets[i + 1]]`. Where no right node is reached by two left ones, as after
+    every full-domain generalization, each takes what it reaches. Elsewhere first what fits as it comes, the least choice
+    first; then augmenting paths, breadth first. What a search without success has seen can never help again and is left
+    out.
     """
     edges = len(targets)
     left = np.repeat(np.arange(len(supply)), np.diff(offsets))
+    if not edges or np.bincount(targets).max() == 1:
+        reached = np.zeros(len(supply), dtype=np.int64)
+        np.add.at(reached, left, demand[targets])
+        return np.minimum(supply, reached).astype(np.int64)
     by_right = np.argsort(targets, kind="stable").astype(np.int64)
     right_offsets = np.searchsorted(targets[by_right], np.arange(len(demand) + 1)).astype(np.int64)
     order = np.argsort(np.diff(offsets), kind="stable").astype(np.int64)
