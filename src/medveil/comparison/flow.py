@@ -13,9 +13,9 @@ def most_matched(supply: Codes, demand: Codes, offsets: Codes, targets: Codes) -
     """How many of each left node's `supply` can go to right nodes that it reaches, each taking at most its `demand`.
 
     Left node i reaches `targets[offsets[i]:offsets[i + 1]]`. Where no right node is reached by two left ones, as after
-    every full-domain generalization, each takes what it reaches. Elsewhere first what fits as it comes, the least choice
-    first; then augmenting paths, breadth first. What a search without success has seen can never help again and is left
-    out.
+    every full-domain generalization, each takes what it reaches. Elsewhere first what fits as it comes, the least
+    choice first; then augmenting paths, breadth first. What a search without success has seen can never help again and
+    is left out.
     """
     edges = len(targets)
     left = np.repeat(np.arange(len(supply)), np.diff(offsets))
