@@ -193,11 +193,11 @@ def _edges(low: float, high: float, kind: Kind) -> tuple[list[float], list[str]]
     """About ten ranges with round ends that hold everything from low to high."""
     if kind is Kind.DATE:
         return _date_edges(low, high)
-    rough = max(high - low, 1e-9) / BINS
+    # Parts of numbers do not overflow, and steps below what the numbers can tell apart would never end.
+    rough = max(high / BINS - low / BINS, max(abs(low), abs(high)) * 1e-12, 1e-10)
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough * 0.999)
-    first = math.floor(low / step)
-    edges = [number * step for number in range(first, first + math.floor((high - first * step) / step) + 2)]
+    edges = [number * step for number in range(math.floor(low / step), math.floor(high / step) + 2)]
     return edges, [f"{edge:.10g}" for edge in edges]
 
 
