@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from medveil.table.schema import Kind
 Numbers = NDArray[np.float64]
 EPOCH = dt.date(1970, 1, 1).toordinal()
 MOST_DECIMALS = 6
+LARGEST = 1e15
+"""Beyond it sums lose whole units, and squares overflow in the end."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,25 @@ def _digits(domain: Domain, name: str) -> tuple[Numbers, Written]:
     return numbers, Written(digits=lengths.pop() if len(lengths) == 1 else 1)
 
 
+def require_sizes(column: Column) -> None:
+    """Refuse numbers too large for means; those out of the declared range are missing by now."""
+    if column.numbers is not None and np.abs(column.numbers[~column.missing]).max(initial=0.0) > LARGEST:
+        raise InputError(
+            f"Column '{column.name}' holds numbers beyond {LARGEST:.0e}, which no mean can be taken of.",
+            f"Give the numbers that are possible under 'ranges', or mend the values of '{column.name}'.",
+        )
+
+
 def _decimals(values: Sequence[str | None]) -> int:
-    """The most decimals that a value of the column is written with, up to six."""
-    lengths = [len(v.partition(".")[2]) for v in values if v is not None and "." in v and "e" not in v]
+    """The most decimals that a value of the column is written with, up to six.
+
+    >>> _decimals(["1", "2.50", None]), _decimals(["5e-05"]), _decimals(["1e-09"]), _decimals(["1e+20"])
+    (2, 5, 6, 0)
+    """
+    lengths = [_places(value) for value in values if value is not None and ("." in value or "e" in value)]
     return min(max(lengths, default=0), MOST_DECIMALS)
+
+
+def _places(value: str) -> int:
+    exponent = Decimal(value).as_tuple().exponent
+    return -exponent if isinstance(exponent, int) and exponent < 0 else 0

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from medveil.cells import Cells, Subjects, make_cells
 from medveil.errors import InputError, PolicyError, did_you_mean
-from medveil.methods.fixed_interval.attributes import Column, classify
+from medveil.methods.fixed_interval.attributes import Column, classify, require_sizes
 from medveil.methods.problem import Problem
 from medveil.table.domain import read_number
 
@@ -75,6 +75,8 @@ def clean(
     records = _read(problem, rules, codes_as_numbers)
     for name, (low, high) in ranges.items():
         records = _limit(records, name, low, high)
+    for column in records.attributes:
+        require_sizes(column)
     for rule in rules:
         records = records.without(_matches(records, rule), "impossible combination")
     for name in [column.name for column in records.attributes]:

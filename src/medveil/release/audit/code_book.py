@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from medveil.release.audit.context import CannotTell, Refuted
 from medveil.release.audit.evidence import Evidence
-from medveil.table.labels import parse_label
 
 FILE = "codebook.csv"
 COLUMNS = ["attribute", "published", "stands_for", "people", "low", "high"]
@@ -52,12 +51,14 @@ def read_code_book(evidence: Evidence) -> list[Line]:
 
 
 def support(lines: list[Line], attribute: str) -> Mapping[str, int]:
-    """The people behind each published mean of a column: the fewest, where several intervals share a mean."""
+    """The people behind each mean of a column of means: the fewest, where several intervals share a mean."""
     found: dict[str, int] = {}
     for line in lines:
-        if line.attribute == attribute and line.people is not None:
+        if line.attribute == attribute:
             if line.stands_for not in STATISTICS:
-                raise Refuted(f"'{FILE}' counts people behind something that is neither mean nor median")
+                raise Refuted(f"'{FILE}' has something of '{attribute}' that is neither mean nor median")
+            if line.people is None:
+                raise Refuted(f"'{FILE}' does not tell how many people are behind a number of '{attribute}'")
             found[line.published] = min(line.people, found.get(line.published, line.people))
     return found
 
@@ -71,9 +72,13 @@ def meaning(lines: list[Line], attribute: str) -> Mapping[str, str]:
     return found
 
 
-def members(label: str) -> tuple[str, ...]:
-    """What a published label names: a mean, or the ids of a set; a missing value is none of them."""
-    return parse_label(label).values
+def mean_of(label: str) -> str:
+    """What a label of a column of means names, beside a missing value or alone.
+
+    >>> mean_of("36"), mean_of("{-3, ?}")
+    ('36', '-3')
+    """
+    return label[1:-4] if label.startswith("{") and label.endswith(", ?}") else label
 
 
 def recoded_as(evidence: Evidence, form: str) -> list[str]:

@@ -27,6 +27,13 @@ class Evidence(Tables):
     def counts_people(self) -> bool:
         return self.manifest.subject is not None
 
+    @property
+    def number_of_people(self) -> str:
+        """How many people (records where no subject is declared) the rows of `kept` belong to, as an aggregate. Records
+        of which nobody knows whose they are count as one person's, and never as none.
+        """
+        return f"count(DISTINCT coalesce('=' || {PERSON}, ''))" if self.counts_people else "count(*)"
+
     def need_linked(self) -> None:
         """Make the table `linked`, which needs the source and honest links."""
         if self.source is None or not self.links.is_file():

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from medveil.release.audit.context import Check, Finding, Refuted, Terms
 from medveil.release.audit.evidence import Evidence
-from medveil.release.audit.tables import PERSON, STAR
+from medveil.release.audit.tables import STAR
 
 
 class ClassSizeCheck(Check):
@@ -25,7 +25,7 @@ class ClassSizeCheck(Check):
         columns = evidence.columns(names)
         if evidence.counts_people:
             evidence.need_linked()
-            counted, number = "kept", f"count(DISTINCT {PERSON})"
+            counted, number = "kept", evidence.number_of_people
         else:
             starred = " AND ".join(f"coalesce({evidence.column(n)} = '{STAR}', false)" for n in evidence.names())
             hides = evidence.manifest.suppressed == "stars"

@@ -16,7 +16,6 @@ from medveil.errors import MedveilError
 from medveil.release.audit.code_book import FILE, Line, meaning, read_code_book, recoded_as
 from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, Refuted
 from medveil.release.audit.evidence import Evidence
-from medveil.release.audit.tables import PERSON
 from medveil.release.manifest import INTERNAL
 from medveil.table.domain import canonical, domain_of
 from medveil.table.schema import Kind
@@ -36,6 +35,9 @@ class CodeBookCheck(Check):
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         lines = read_code_book(evidence)
+        recoded = {*recoded_as(evidence, "means"), *recoded_as(evidence, "ids")}
+        if any(line.attribute not in recoded for line in lines):
+            raise Refuted(f"'{FILE}' tells of a column that is published neither as means nor as ids")
         evidence.need_linked()
         told = claim["parameters"]
         _check_sets(evidence, lines, told.get("imputed", ()))
@@ -47,7 +49,7 @@ class CodeBookCheck(Check):
 def _check_sets(evidence: Evidence, lines: list[Line], imputed: Sequence[str]) -> None:
     """A set is that of the ids of the records that show it, which are those that are the same in every recoded column.
 
-    Where missing values were imputed, a set may hold the id that stands in for them.
+    Where missing values were imputed, a set may hold one more id, which stands in for them.
     """
     names = recoded_as(evidence, "ids")
     if not names:
@@ -63,8 +65,12 @@ def _check_sets(evidence: Evidence, lines: list[Line], imputed: Sequence[str]) -
         of_row = f"CASE WHEN {own} IS NULL THEN '?' ELSE coalesce({known}.id, 'none') END"
         unimputed = f" FILTER ({own} IS NOT NULL)" if name in imputed else ""
         ids.append(f"coalesce(list_sort(list_distinct(list({of_row}){unimputed})), []) AS i{number}")
+        ids.append(f"count(*) FILTER ({own} IS NULL) AS u{number}")
         members = f"string_split(trim(coalesce({shown}, '?'), '{{}}'), ', ')"
-        right = f"list_has_all({members}, i{number})" if name in imputed else f"list_sort({members}) = i{number}"
+        right = f"list_sort({members}) = i{number}"
+        if name in imputed:
+            more = f"u{number} > 0 AND len({members}) = len(i{number}) + 1 AND list_has_all({members}, i{number})"
+            right = f"({right} OR {more})"
         verdicts.append(f"count(*) FILTER (NOT {right})")
     together = evidence.columns([name for name in evidence.names() if evidence.recoded(name)])
     wrong = evidence.one(
@@ -134,7 +140,8 @@ def _numbers(evidence: Evidence, name: str, told: Mapping[str, Any]) -> tuple[Nu
     table = pa.table({"text": pa.array(texts, pa.string()), "number": pa.array(values, pa.float64())})
     evidence.keep("number_of", table.filter(pa.array((values >= low) & (values <= high))))
     rows = evidence.connection.execute(
-        f"SELECT number, count(DISTINCT {PERSON}) FROM kept JOIN number_of ON {own} = text GROUP BY number ORDER BY ALL"
+        f"SELECT number, {evidence.number_of_people} FROM kept JOIN number_of ON {own} = text "
+        "GROUP BY number ORDER BY ALL"
     ).fetchnumpy()
     shown = evidence.column(name)
     (unmarked,) = evidence.one(
@@ -150,7 +157,7 @@ def _numbers(evidence: Evidence, name: str, told: Mapping[str, Any]) -> tuple[Nu
 def _people(evidence: Evidence, name: str, low: float, high: float) -> int:
     limits = [f"number >= {low!r}" if low > -math.inf else "true", f"number < {high!r}" if high < math.inf else "true"]
     (number,) = evidence.one(
-        f"SELECT count(DISTINCT {PERSON}) FROM kept JOIN number_of ON {evidence.original(name)} = text "
+        f"SELECT {evidence.number_of_people} FROM kept JOIN number_of ON {evidence.original(name)} = text "
         f"WHERE {' AND '.join(limits)}"
     )
     return int(number)

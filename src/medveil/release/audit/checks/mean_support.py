@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from medveil.release.audit.code_book import FILE, members, read_code_book, recoded_as, support
+from medveil.release.audit.code_book import FILE, mean_of, read_code_book, recoded_as, support
 from medveil.release.audit.context import CannotTell, Check, Finding, Refuted, Terms
 from medveil.release.audit.evidence import Evidence
+from medveil.release.audit.tables import STAR
 
 
 class MeanSupportCheck(Check):
-    """Every mean that the release shows is in the code book, with at least so many people behind it.
+    """Every mean that the release shows is in the code book, and behind every one in the book are at least so many
+    people, whether it is shown or not.
 
     Whether the code book is true is a claim of its own, which needs the source.
     """
@@ -24,15 +26,13 @@ class MeanSupportCheck(Check):
         columns = recoded_as(evidence, "means")
         if not columns:
             raise CannotTell("the manifest tells of no column that is published as means")
-        least = None
+        least: int | None = None
         for name in columns:
             stated = support(lines, name)
             shown = evidence.distinct(f"({evidence.published_rows()})", evidence.column(name))
-            for label in shown:
-                for mean in members(label) if label is not None and label != "*" else ():
-                    if mean not in stated:
-                        raise Refuted(f"'{FILE}' does not have every published number of '{name}'")
-                    least = stated[mean] if least is None else min(least, stated[mean])
+            if any(mean_of(label) not in stated for label in shown if label is not None and label != STAR):
+                raise Refuted(f"'{FILE}' does not have every published number of '{name}'")
+            least = min([*stated.values(), *([] if least is None else [least])], default=None)
         if least is None:
             return Finding({"people": None}, holds=True, note="no mean is published")
         return Finding({"people": least}, least >= required)
