@@ -88,6 +88,27 @@ def test_a_fault_names_line_place_and_remedy(load, old, new, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("parameter", "message"),
+    [
+        ("intervals: 0", "method.intervals: input should be greater than or equal to 1"),
+        ("intervals: {age: 0}", "method.intervals.age: input should be greater than or equal to 1"),
+        ("missing: guess", "method.missing: input should be 'keep', 'drop' or 'impute'"),
+        ("missing: {age: guess}", "method.missing.age: input should be 'keep', 'drop' or 'impute'"),
+        ("intervals: [3]", "method.intervals: input should be a valid integer"),
+        ("rules: [{when: {sex: true}}]", "method.rules.0.when.sex: write it in quotes"),
+    ],
+)
+def test_a_value_of_several_shapes_is_faulted_for_the_one_it_has(load, parameter, message):
+    with pytest.raises(PolicyError) as caught:
+        load(
+            "attributes: {age: {role: quasi}}\nprivacy: [{model: k-anonymity, k: 2}]\n"
+            f"method: {{name: fixed-interval, {parameter}}}\n"
+        )
+    assert message in str(caught.value)
+    assert ("\n" in str(caught.value)) == (parameter == "intervals: [3]")
+
+
 def test_every_fault_is_told_at_once(load):
     with pytest.raises(PolicyError) as error:
         load(GOOD.replace("weight: 2", "weigth: 2").replace("k: 5", "k: 0"))

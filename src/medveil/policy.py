@@ -214,7 +214,7 @@ def _validate(content: Mapping[str, Any], lines: Lines | None) -> Policy:
         return Policy.model_validate(content)
     except ValidationError as error:
         faults = [fault for detail in error.errors() for fault in _faults(detail, (), list(Policy.model_fields))]
-        raise PolicyError("\n".join(_explain(fault, lines) for fault in faults)) from None
+        raise PolicyError("\n".join(_explain(fault, lines) for fault in _meant(faults))) from None
 
 
 @dataclass(frozen=True)
@@ -238,6 +238,21 @@ def _faults(detail: Any, outer: tuple[Any, ...], known: list[str]) -> Iterator[_
         yield _Fault(place, kind, str(detail["ctx"]["error"]), known)
     else:
         yield _Fault(place, kind, detail["msg"], known if outer else _known_keys(place[:-1]))
+
+
+def _meant(faults: list[_Fault]) -> list[_Fault]:
+    """Where a value may have one of several shapes, pydantic faults it for each; only what is wrong with the shape that
+    it has is told.
+    """
+
+    def misses(fault: _Fault, other: _Fault) -> bool:
+        """Whether the fault is that of a shape which the value was not meant to have, as another fault shows."""
+        of_type = fault.kind.endswith("_type")
+        if fault.place == other.place:
+            return of_type and not other.kind.endswith("_type")
+        return (of_type or fault.kind == "literal_error") and other.place[: len(fault.place)] == fault.place
+
+    return [fault for fault in faults if not any(misses(fault, other) for other in faults)]
 
 
 def _explain(fault: _Fault, lines: Lines | None) -> str:
