@@ -1,6 +1,7 @@
 """Fixed-interval anonymization against plain counting of what it published."""
 
 import csv
+import datetime as dt
 import json
 
 import numpy as np
@@ -313,6 +314,7 @@ def test_whatever_the_table_the_release_holds_or_the_error_is_clear(
         ({"method": {"name": "fixed-interval", "missing": {"surgery": "drop"}}}, PolicyError, "'surgery'"),
         ({"method": {"name": "fixed-interval", "minimum_support": 2000}}, UnreachableError, "Only 1,500 people"),
         ({"method": {"name": "fixed-interval", "width": {"age": 1e-9}}}, PolicyError, "greater width"),
+        ({"method": {"name": "fixed-interval", "intervals": 10**30}}, PolicyError, "fewer intervals"),
         (
             {
                 "method": {
@@ -378,6 +380,40 @@ def test_cleaning_by_hand(tmp_path):
     assert set(shown["zip"]) == {str(round((412791 + 412792 + 412795 + 412797 + 412798) / 5))}
     assert set().union(*(members(label) for label in shown["sex"])) <= {"0", "1"}
     assert len(shown) == 5
+
+
+@pytest.mark.parametrize(
+    ("when", "dropped"),
+    [
+        ({"seen": "2020-01-02"}, 2),
+        ({"seen": dt.date(2020, 1, 2), "dose": 1}, 1),
+        ({"dose": "1.00"}, 3),
+        ({"dose": 2.5}, 1),
+        ({"seen": "soon"}, "2020-01-31"),
+        ({"seen": "02.01.2020"}, "2020-01-31"),
+        ({"dose": "much"}, "a number"),
+    ],
+)
+def test_rules_name_values_as_columns_hold_them(tmp_path, when, dropped):
+    """The days are written otherwise in the data, and a dose of one is a whole number or not."""
+    frame = pd.DataFrame(
+        {
+            "age": ["20", "21", "22", "50", "51", "52"],
+            "seen": ["02.01.2020", "02.01.2020", "03.01.2020", "04.01.2020", "05.01.2020", "06.01.2020"],
+            "dose": ["1.0", "2.5", "1.0", "1.0", None, "3.0"],
+        }
+    )
+    policy = {
+        "attributes": {"age": {"role": "quasi"}, "seen": {"role": "plain"}, "dose": {"role": "plain"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "method": {"name": "fixed-interval", "rules": [{"when": when}]},
+    }
+    if isinstance(dropped, str):
+        with pytest.raises(PolicyError, match=dropped):
+            medveil.anonymize(frame, policy)
+        return
+    medveil.anonymize(frame, policy, out=tmp_path / "out")
+    assert internal(tmp_path / "out")["records left out"]["impossible combination"] == dropped
 
 
 def test_missing_values_that_are_kept_are_shown_as_such():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
@@ -9,16 +10,28 @@ from typing import Annotated, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from medveil.cells import Cells, Subjects, make_cells
 from medveil.errors import InputError, PolicyError, did_you_mean
 from medveil.methods.fixed_interval.attributes import Column, classify, require_sizes
 from medveil.methods.problem import Problem
-from medveil.table.domain import read_number
+from medveil.table.domain import read_date, read_number
+from medveil.table.schema import Kind
 
+ISO_DATE = "%Y-%m-%d"
 Missing = Literal["keep", "drop", "impute"]
-Text = Annotated[str, Field(coerce_numbers_to_str=True)]
+
+
+def _as_text(value: object) -> object:
+    """A value of a rule as the data would have it: YAML reads numbers, a day as a date, and some words as true."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("quotes", "write it in quotes, as it stands in the data")
+    return str(value) if isinstance(value, int | float | dt.date) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
 
 
 class Impossible(BaseModel):
@@ -138,9 +151,22 @@ def _matches(records: Records, rule: Impossible) -> NDArray[np.bool_]:
     found = np.ones(len(cells), dtype=np.bool_)
     for name, value in rule.when.items():
         codes = cells.sensitive[name] if name in cells.sensitive else cells.codes[cells.quasi.index(name)]
-        same = {value, read_number(value)}
-        equal = np.array([v is not None and v in same for v in cells.domains[name].values], dtype=np.bool_)
-        found &= equal[codes]
+        domain = cells.domains[name]
+        wanted = _canonical(value, domain.kind, name)
+        found &= np.array([held == wanted for held in domain.values], dtype=np.bool_)[codes]
+    return found
+
+
+def _canonical(value: str, kind: Kind, name: str) -> str:
+    """A value of a rule as a column of this kind holds it; one that it cannot hold would never match."""
+    if kind is Kind.NUMBER:
+        found, example = read_number(value), "a number"
+    elif kind is Kind.DATE:
+        found, example = read_date(value, ISO_DATE), "a date as in 2020-01-31"
+    else:
+        return value
+    if found is None:
+        raise PolicyError(f"A rule gives '{name}' a value that it cannot have.", f"Write {example}.")
     return found
 
 

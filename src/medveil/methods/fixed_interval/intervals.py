@@ -64,7 +64,8 @@ def make_grid(
         number = max(math.ceil((last - first) / step - 1e-9), 1)
     if number > MOST_INTERVALS:
         raise PolicyError(
-            f"A width this small cuts '{name}' into more than {MOST_INTERVALS:,} intervals.", "Give a greater width."
+            f"'{name}' would be cut into more than {MOST_INTERVALS:,} intervals.",
+            "Give fewer intervals." if width is None else "Give a greater width.",
         )
     decimals = max(round(-math.log10(unit)), 0) if width is None else 12
     return Grid(np.round((first + np.arange(number + 1) * step) * unit, decimals), declared)
@@ -142,9 +143,8 @@ def fit(column: Column, cells: Cells, kept: NDArray[np.bool_], grid: Grid, least
         starts = starts[join_thin(people, least)]
     if there.any() and people.min() < least:
         raise UnreachableError(
-            f"Only {people.min():,} people have a number in '{column.name}', fewer than the {least:,} that a published "
-            "mean must rest on.",
-            f"Leave '{column.name}' out, or lower k.",
+            f"Only {people.min():,} people have a number in '{column.name}', but {least:,} must be behind every mean.",
+            f"Leave '{column.name}' out, or lower k or 'minimum_support'.",
         )
     order = np.argsort(column.numbers, kind="stable")
     order = order[weights[order] > 0]
