@@ -111,6 +111,59 @@ def test_the_published_form_claims_nothing_and_says_so():
     assert "No differential privacy guarantee" in release.manifest.method["warning"]
 
 
+def words_of(page):
+    return " ".join(re.sub(r"<[^>]+>", " ", page.read_text(encoding="utf-8")).split())
+
+
+def test_every_page_and_figure_says_which_form_it_is(folder, command):
+    forms = {
+        "proved": policy(data="people.csv"),
+        "undeclared": policy(data="people.csv", attributes={"ill": {"role": "sensitive"}}, model={"delta": 1e-6}),
+        "published": policy(data="people.csv", method={"name": "ipa", "guarantee": "published"}),
+    }
+    told = {}
+    for form, content in forms.items():
+        medveil.anonymize(write(folder, content, f"{form}.json"), out=folder / form)
+        pages = [words_of(folder / form / name) for name in ("report.html", "internal/report.html")]
+        told[form] = [*pages, command("measure", folder / form, "--quick")[1]]
+    for page in told["published"][:2]:
+        assert "claims no protection: it is made without a differential privacy guarantee" in page
+        assert "guarantee above" not in page
+        assert "as they are" in page
+    assert "claims nothing" in told["published"][2]
+    assert "without a differential privacy guarantee" in told["published"][2]
+    for form in ("proved", "undeclared"):
+        assert all("guarantee above" in page for page in told[form][:2])
+        assert "Who is protected: one record" in told[form][0]
+        assert "claims nothing" not in told[form][2]
+        assert "holds by proof" in told[form][2]
+    assert all("but for a probability of 1e-06" in page for page in told["undeclared"][:2])
+    assert not any("but for a probability" in page for page in told["proved"])
+    code, compared, _ = command("compare", folder / "published.json", "--methods", "ipa", "--out", folder / "compared")
+    assert code == 0
+    assert "none claimed" in compared
+    page = words_of(folder / "compared" / "comparison.html")
+    assert "No release that was made claims anything" in page
+    assert "keeps what it claims" not in page
+
+
+@pytest.mark.parametrize("fails", ["medveil.workflow.compute_measures", "medveil.report.reports.steward_page"])
+def test_what_recipients_get_does_not_depend_on_whether_the_original_can_be_measured(fails, tmp_path, monkeypatch):
+    def refuse(*_given, **_named):
+        raise ValueError("something in the data")
+
+    monkeypatch.setattr(fails, refuse)
+    release = medveil.anonymize(people(300), policy(), out=tmp_path / "out")
+    assert {path.name for path in release.folder.iterdir()} == {
+        "manifest.json",
+        "release.csv",
+        "report.html",
+        "internal",
+    }
+    assert "report.html" in release.manifest.files
+    assert not (release.folder / "internal" / "report.html").exists()
+
+
 def test_values_outside_the_domain_are_mapped_and_told_only_inside():
     table = people(2000).to_pylist()
     strange = [{"age": STRANGE, "sex": "f", "ill": "i1"}, {"age": 5, "sex": STRANGE, "ill": STRANGE}] * 20

@@ -253,11 +253,10 @@ def _run(task: Mapping[str, Any], folder: Path, seconds: float | None, tell: Pro
     with _started(folder, seconds) as (process, late):
         assert process.stdin is not None
         assert process.stdout is not None
-        try:
+        # A process that is gone already answers nothing, and why is found out below.
+        with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(task, default=str))
             process.stdin.close()
-        except BrokenPipeError:
-            return {"reason": "its process could not be started"}
         for text in process.stdout:
             line = json.loads(text)
             if "result" in line:

@@ -19,8 +19,10 @@ from medveil.methods.method import Run
 from medveil.policy import Policy, load_policy
 from medveil.preparation import prepare
 from medveil.privacy import models
+from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, LINKS, NAME, Manifest, read_manifest
 from medveil.release.reading import read_release
+from medveil.report.claims import PUBLISHABLE
 from medveil.risk import risks
 from medveil.risk.risk import Finding, assess_risks
 from medveil.table.schema import Role
@@ -116,7 +118,7 @@ def measure(
             roles_from,
             scores,
             findings,
-            _notes(comparison),
+            [*_status(given.manifest), *_notes(comparison)],
         )
 
 
@@ -255,6 +257,18 @@ def _from_manifest(manifest: Manifest, source: Source) -> dict[str, Any]:
         if claim["model"] in known and known[claim["model"]].basis == "files"
     ]
     return {"attributes": attributes, "privacy": claims or [NO_MODEL]}
+
+
+def _status(manifest: Manifest | None) -> list[str]:
+    """What a release says of itself that its figures do not show."""
+    if manifest is None:
+        return []
+    told = [] if manifest.status == PUBLISHABLE else [f"This release is {manifest.status}."]
+    if not manifest.claims:
+        return [*told, "It claims nothing: low figures are no guarantee."]
+    if any(claim["basis"] == Basis.PROOF.value for claim in manifest.claims):
+        told.append("What protects people here holds by proof: figures that rest on groups of rows say little.")
+    return told
 
 
 def _notes(comparison: Comparison) -> list[str]:

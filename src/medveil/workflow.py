@@ -33,7 +33,7 @@ from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, 
 from medveil.release.reading import read_release
 from medveil.release.release import Release
 from medveil.report.page import can_be_made
-from medveil.report.reports import Reports, make_reports
+from medveil.report.reports import NOT_MEASURED, Reports, make_reports
 from medveil.risk import risks
 from medveil.risk.dp_audit import PrivacyAudit, run_audit
 from medveil.risk.dp_audit_trials import trials_of
@@ -278,7 +278,7 @@ def _make(
             **draft.internal,
         }
         _write_internal(content, target / INTERNAL)
-        wanted = policy.output.report and can_be_made() and "not measured" not in measured
+        wanted = policy.output.report and can_be_made()
         return manifest, make_reports(manifest, comparison, content) if wanted else None
 
 
@@ -291,7 +291,7 @@ def _measured(comparison: Comparison, policy: Policy, folder: Path, data: Any, r
     except CancelledError:
         raise
     except Exception as error:  # noqa: BLE001 - a refusal would tell recipients what the data hold
-        return {"measures": {}, "risks": {}, "leakage": None, "not measured": type(error).__name__}
+        return {"measures": {}, "risks": {}, "leakage": None, NOT_MEASURED: type(error).__name__}
 
 
 def _measure(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:

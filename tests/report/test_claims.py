@@ -32,6 +32,7 @@ def claim(model, achieved, **more):
         (claim("l-diversity", {"l": 2.5}, parameters={"variant": "entropy"}), "counted by entropy l-diversity"),
         (claim("t-closeness", {"t": 1.9}), "a distance of 1.9"),
         (claim("differential-privacy", {}, required={"epsilon": 0.5}), "e to the power 0.5"),
+        (claim("differential-privacy", {}, required={"epsilon": 0.5, "delta": 1e-6}), "but for a probability of 1e-06"),
         (claim("a model of tomorrow", {"x": 1}), "A model of tomorrow as asked."),
     ],
 )

@@ -51,12 +51,13 @@ def _t(claim: Claim, found: Mapping[str, Any]) -> str | None:
 
 
 def _epsilon(claim: Claim, _found: Mapping[str, Any]) -> str | None:
-    epsilon = claim["required"].get("epsilon")
+    epsilon, delta = claim["required"].get("epsilon"), claim["required"].get("delta")
     if epsilon is None:
         return None
+    beyond = f", but for a probability of {figure(delta)} in which it may change by more" if delta else ""
     return (
         f"Whether or not a person is in the data changes the chance of anything in this release by a factor of at most "
-        f"e to the power {figure(epsilon)}. This holds by proof: it cannot be counted in a file."
+        f"e to the power {figure(epsilon)}{beyond}. This holds by proof: it cannot be counted in a file."
     )
 
 

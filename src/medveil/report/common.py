@@ -24,8 +24,13 @@ def least_group(manifest: Manifest) -> int:
 
 
 def private(manifest: Manifest) -> bool:
-    """Whether the release is made under differential privacy: its rows are no people."""
-    return any(claim["model"] == PROOF for claim in manifest.claims) or not {"input"} & set(manifest.rows)
+    """Whether the release is differentially private: its rows are no people."""
+    return any(claim["model"] == PROOF for claim in manifest.claims)
+
+
+def unguarded(manifest: Manifest) -> bool:
+    """Whether it was made as if it were, by a method that has no proof: its rows are no people either."""
+    return not manifest.claims and "input" not in manifest.rows
 
 
 def subtitle(manifest: Manifest) -> str:

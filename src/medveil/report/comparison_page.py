@@ -68,7 +68,14 @@ def _verdict(done: Sequence[Outcome]) -> Verdict:
             value, best = min(found, key=lambda pair: pair[0])
             points.append(f"{_title(best)} {words} ({_NAMES[name]} {figure(value)}).")
     points.append("Which loss matters depends on what the data are for: look at all measures.")
-    return Verdict(good=True, sentence="Every release that was made keeps what it claims.", points=points)
+    silent = [_title(outcome) for outcome in done if not outcome["claims"]]
+    if silent:
+        points.insert(0, f"{', '.join(silent)}: claims nothing, so nothing protects people in what it makes.")
+    good = len(silent) < len(done)
+    sentence = (
+        "Every release that was made keeps what it claims." if good else "No release that was made claims anything."
+    )
+    return Verdict(good=good, sentence=sentence, points=points)
 
 
 _NAMES = {"lm": "detail lost (LM)", "query-error": "error of random counts"}
@@ -129,6 +136,8 @@ def _against(
 
 def protection(outcome: Outcome) -> str:
     """What protects people: epsilon under differential privacy, else the highest risk that group sizes leave."""
+    if not outcome["claims"]:
+        return "none claimed"
     spent, exposed = epsilon(outcome), highest_risk(outcome)
     if spent is not None:
         return f"epsilon {figure(spent)}"

@@ -21,6 +21,7 @@ from medveil.report.common import (
     private,
     shares,
     subtitle,
+    unguarded,
 )
 from medveil.report.content import Page, Section, Table
 from medveil.report.distributions import EVERYTHING
@@ -73,7 +74,9 @@ def _explained(manifest: Manifest) -> Sequence[str]:
             "they should not learn."
         )
     ]
-    if manifest.subject is not None:
+    if private(manifest):
+        words.append(f"Who is protected: {manifest.method['unit']}.")
+    elif manifest.subject is not None:
         words.append("Claims count people, who may have several records each; the pictures on this page count records.")
     return words
 
@@ -97,12 +100,20 @@ def _counted(column: pa.ChunkedArray, least: int) -> Groups:
 
 
 def _sizes(pictures: Pictures, manifest: Manifest, published: pa.Table, least: int) -> list[Section]:
-    """How many records look alike; under differential privacy rows are no people, so nothing is said."""
+    """How many records look alike; under differential privacy rows are no people, so none are counted."""
     if private(manifest):
         words = (
             (
-                "The rows of this release are not people: noise added some and took others away. Its protection is the "
-                "guarantee above, not the number of rows that look alike."
+                "The rows of this release cannot be counted like people: chance decided which are there, and how many. "
+                "Its protection is the guarantee above, not the number of rows that look alike."
+            ),
+        )
+        return [Section("risk", "What an attacker can learn", words)]
+    if unguarded(manifest):
+        words = (
+            (
+                "Nothing is guaranteed. Some rows are made up, but records of the original are among them as they are, "
+                "so that an attacker may find anybody in it, however many rows look alike."
             ),
         )
         return [Section("risk", "What an attacker can learn", words)]

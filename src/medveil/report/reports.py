@@ -15,6 +15,8 @@ from medveil.report.recipients import recipients_page
 from medveil.report.steward import Found, steward_page
 
 REPORT = "report.html"
+NOT_MEASURED = "not measured"
+"""Under this name the steward's files say that measuring failed."""
 
 
 @dataclass(frozen=True)
@@ -22,21 +24,31 @@ class Reports:
     """The page for recipients and the steward's: numbers alone, drawn when they are written."""
 
     recipients: Page
-    steward: Page
+    steward: Page | None
 
     def write(self, folder: Path, manifest: Manifest) -> Manifest:
         """Write both pages into a release directory; the manifest then lists the one that is published."""
         (folder / REPORT).write_text(render(self.recipients), encoding="utf-8")
-        (folder / INTERNAL / REPORT).write_text(render(self.steward), encoding="utf-8")
+        if self.steward is not None:
+            (folder / INTERNAL / REPORT).write_text(render(self.steward), encoding="utf-8")
         listed = replace(manifest, files={**manifest.files, REPORT: file_hash(folder / REPORT)})
         listed.write(folder)
         return listed
 
 
 def make_reports(manifest: Manifest, comparison: Comparison, content: Mapping[str, Any]) -> Reports:
-    """The pages of a release; `content` is what else is written for the steward, by name."""
+    """The pages of a release; `content` is what else is written for the steward, by name.
+
+    Where nothing could be measured there is no page for the steward. What recipients get does not depend on that.
+    """
+    recipients = recipients_page(manifest, comparison.published, comparison.companions)
+    if NOT_MEASURED in content:
+        return Reports(recipients, None)
     found = Found(content["measures"], content["risks"], content["leakage"], content)
-    return Reports(
-        recipients_page(manifest, comparison.published, comparison.companions),
-        steward_page(manifest, comparison, found),
-    )
+    try:
+        return Reports(recipients, steward_page(manifest, comparison, found))
+    except Exception:
+        # Under differential privacy a refusal would tell recipients what the data hold.
+        if any(model.declared_domains for model in comparison.problem.models):
+            return Reports(recipients, None)
+        raise

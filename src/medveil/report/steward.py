@@ -18,6 +18,7 @@ from medveil.report.common import (
     private,
     shares,
     subtitle,
+    unguarded,
 )
 from medveil.report.content import Page, Picture, Section, Table
 from medveil.report.distributions import distribution, plain_distribution
@@ -58,7 +59,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: Found) -> Pa
         _risk(pictures, manifest, comparison, least),
         _columns(pictures, comparison, least),
         _utility(pictures, found.measures),
-        *_risks(found.risks, private=private(manifest)),
+        *_risks(found.risks, private=private(manifest) or unguarded(manifest)),
         *_leakage(pictures, found.leakage),
         method_section(manifest, _method(pictures, manifest, comparison, found.internal, least)),
         Section("claims", "Claims and columns", (), (), [claims_table(manifest.claims), attribute_table(manifest)]),
@@ -93,10 +94,13 @@ def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least:
     if subject is None:
         words.append("No column says who a record belongs to, so every record is taken for a person of its own.")
     caption = "Risk of an attacker who knows all quasi-identifiers"
-    if private(manifest):
+    if private(manifest) or unguarded(manifest):
         words.append(
-            "The release is made under differential privacy: its rows are not people, so only the original's risk can "
-            "be read off groups. What protects people in the release is the guarantee above."
+            "The release is differentially private: its rows are not people, so only the original's risk can be read "
+            "off groups. What protects people in the release is the guarantee above."
+            if private(manifest)
+            else "Some rows of the release are made up, so only the original's risk can be read off groups. It comes "
+            "with no guarantee: records of the original are in it as they are."
         )
         rows = exposure_rows([exposure(before, threshold)], threshold, least)
         groups = size_groups(None, before, comparison.problem.k, least)
