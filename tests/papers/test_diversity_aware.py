@@ -44,8 +44,7 @@ def anonymize_table_one(**method):
         {
             "attributes": roles,
             "privacy": [{"model": "k-anonymity", "k": 3}],
-            "method": {"name": "diversity-aware", "starts": 50, **method},
-            "seed": 1,
+            "method": {"name": "diversity-aware", **method},
         },
     )
 

@@ -33,7 +33,7 @@ class Assignment:
     """A cluster for each record.
 
     cost: the sum of the distances to the given centers.
-    bound: no assignment to these centers that keeps the caps costs less; -inf where none was asked for.
+    bound: no assignment to these centers that keeps the caps costs less.
     prices: what proves it.
     """
 
@@ -95,7 +95,7 @@ def assign(
         cluster = arcs[1][chosen]
         pays = lengths[chosen] + found.of_value[values, cluster]
         offers = look_around(points, values, centers, found, pays - 2 * unit, _MORE, run, stage)
-        bound = float(offers.least.sum()) - found.paid(caps, len(points))
+        bound = max(float(offers.least.sum()) - found.paid(caps, len(points)), 0.0)  # no distance is below 0
         here = Assignment(cluster, float(lengths[chosen].sum()), bound, found, number)
         best = here if best is None else replace(here, bound=max(best.bound, bound))
         if not len(offers.records) or best.gap <= enough * best.cost:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from medveil.errors import PolicyError, did_you_mean
+from medveil.errors import InputError, PolicyError, did_you_mean
 from medveil.methods.diversity_aware.caps import Caps, even_caps, make_caps
 from medveil.methods.diversity_aware.figures import figures, read_published, require, stated
 from medveil.methods.diversity_aware.publishing import Labels, means, ranges, shares
@@ -20,10 +21,13 @@ from medveil.methods.diversity_aware.units import Column, Units, make_distances,
 from medveil.methods.method import Method, Run
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
-from medveil.table.domain import canonical
+from medveil.table.domain import Domain, canonical
 
 _MILP_VARIABLES = 200_000
 """Records times clusters that the mixed-integer program can take."""
+
+_HUGE = re.compile(r"e[+-]?\d{4}|.{100}", re.IGNORECASE | re.DOTALL)
+"""Numbers which it would take long to write out as a fraction."""
 
 
 class DiversityAware(Method):
@@ -54,7 +58,7 @@ class DiversityAware(Method):
         str | None, Field(description="The sensitive attribute that is capped; needed where there are several.")
     ] = None
     sensitive_value: Annotated[
-        str | int | float | None, Field(description="The one value that is capped; all of them where left out.")
+        bool | int | float | str | None, Field(description="The one value that is capped; all of them where left out.")
     ] = None
     alpha: Annotated[
         int | float | str | None,
@@ -79,12 +83,13 @@ class DiversityAware(Method):
         int, Field(ge=1, description="The most rounds of assigning records and moving centers; 1 as in the paper.")
     ] = 50
     starts: Annotated[
-        int,
+        int | None,
         Field(
             ge=1,
-            description="How many first groupings are tried; fewer where that is over 10,000 records in all.",
+            description="How many first groupings are tried, of which the cheapest result is taken; where left out, up "
+            "to 200, and up to 10,000 records in all. Above `blocks_above` there is one.",
         ),
-    ] = 10
+    ] = None
     solver: Annotated[
         Literal["flow", "milp"],
         Field(description="Min-cost flow, or the paper's mixed-integer program, for small tables."),
@@ -117,7 +122,7 @@ class DiversityAware(Method):
     @classmethod
     def _alpha_is_a_positive_number(cls, given: float | str | None) -> float | str | None:
         try:
-            sensible = given is None or Fraction(str(given)) > 0
+            sensible = given is None or (not _HUGE.search(str(given)) and Fraction(str(given)) > 0)
         except (ValueError, ZeroDivisionError):
             sensible = False
         if not sensible:
@@ -201,12 +206,7 @@ class DiversityAware(Method):
             values, number = units.first(codes), len(domain)
             capped = [True] * number
         else:
-            (wanted,) = canonical([str(self.sensitive_value)], domain.kind, name)
-            if wanted not in domain.values:
-                raise PolicyError(
-                    f"The 'sensitive_value' does not occur in column '{name}'.", "Write it exactly as the data do."
-                )
-            has_it = np.asarray(codes == domain.values.index(wanted))
+            has_it = np.asarray(codes == _code_of(self.sensitive_value, domain, name))
             values, number, capped = units.any(has_it).astype(np.int32), 2, [False, True]
         counts = np.bincount(values, minlength=number)
         alpha = None if self.alpha is None else Fraction(str(self.alpha))
@@ -247,6 +247,18 @@ def _report(found: Clustering, caps: Caps, diversity: bool) -> dict[str, Any]:
         "sizes": [caps.smallest, caps.largest],
         **({"least_alpha": str(caps.alpha), "excess": caps.excess} if diversity else {}),
     }
+
+
+def _code_of(wanted: bool | float | str, domain: Domain, column: str) -> int:
+    """The code of a value that the policy names; YAML reads true and false as truths, the data hold them as words."""
+    text = str(wanted).lower() if isinstance(wanted, bool) else str(wanted)
+    try:
+        (value,) = canonical([text], domain.kind, column)
+        return domain.values.index(value)
+    except (InputError, ValueError):
+        raise PolicyError(
+            f"The 'sensitive_value' does not occur in column '{column}'.", "Write it exactly as the data do, in quotes."
+        ) from None
 
 
 def _is_leveled(problem: Problem, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -18,6 +19,9 @@ _GROUP = 32
 
 _BATCH = 1 << 24
 """Distances between two looks at whether the run was stopped, at most."""
+
+_SMALL = 1 << 16
+"""Distances that take less time than to start threads for them."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ def look_around(
     Groups of clusters whose box is too far away, or too dear, are passed over.
     """
     groups = _groups(centers.numbers, centers.categories, prices.of_value, _GROUP)
-    batch = max(1, min(_BATCH // max(len(centers), 1) + 1, -(-len(points) // 8)))
+    small = len(points) * len(centers) <= _SMALL
+    batch = len(points) if small else max(1, min(_BATCH // len(centers) + 1, -(-len(points) // 8)))
     least = np.empty(len(points))
     found = np.full((len(points), most), -1, dtype=np.int32)
 
@@ -79,7 +84,17 @@ def look_around(
         last = min(first + batch, len(points))
         _look(points.numbers, points.categories, points.scales, values, *groups, pays, first, last, least, found)
 
-    starts = range(0, len(points), batch)
+    if small:
+        run.step(stage)
+        look(0)
+    else:
+        _look_in_turn(look, range(0, len(points), batch), run, stage)
+    rows, places = np.nonzero(found >= 0)
+    return Offers(least, rows.astype(np.int32), found[rows, places])
+
+
+def _look_in_turn(look: Callable[[int], None], starts: range, run: Run, stage: str) -> None:
+    """Two batches at a time, until the run is stopped."""
     with ThreadPoolExecutor(2) as pool:
         try:
             for number, _ in enumerate(pool.map(look, starts)):
@@ -87,8 +102,6 @@ def look_around(
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    rows, places = np.nonzero(found >= 0)
-    return Offers(least, rows.astype(np.int32), found[rows, places])
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.methods.diversity_aware.units import Column, Units
+from medveil.methods.diversity_aware.units import Column, Units, group_means
 from medveil.methods.problem import label_array
 from medveil.table.domain import read_number
 from medveil.table.labels import range_label, set_label, value_label
@@ -36,31 +36,32 @@ def means(column: Column, cluster: NDArray[np.int32], clusters: int, digits: int
     """The mean of each cluster's units, each counted once; for categories the most frequent one.
 
     Missing numbers have no part in a mean. It is left empty where fewer than half of the cluster's units have a number,
-    or only one of several: what is published is never one person's own.
+    or only one of several; so is a category that only one of several has: what is published is never one person's own.
     """
-    if column.numbers is None:
-        return _labels([_value(column, code) for code in _modes(column.categories, cluster, clusters)])
-    present = ~np.isnan(column.numbers)
     sizes = np.bincount(cluster, minlength=clusters)
-    known = np.bincount(cluster[present], minlength=clusters)
-    sums = np.bincount(cluster[present], column.numbers[present], minlength=clusters)
+    if column.numbers is None:
+        codes, counts = _modes(column.categories, cluster, clusters)
+        shown = counts >= np.minimum(2, sizes)
+        return _labels([_value(column, code) if show else None for code, show in zip(codes, shown, strict=True)])
+    known = np.bincount(cluster[~np.isnan(column.numbers)], minlength=clusters)
     shown = (2 * known >= sizes) & (known >= np.minimum(2, sizes)) & (known > 0)
-    average = np.divide(sums, known, out=np.zeros(clusters), where=known > 0)
-    if column.deviation == 0.0:
-        only = next(iter(column.domain.present), None)
-        return _labels([only if show else None for show in shown])
+    if len(column.domain.present) == 1:  # as it is, whatever its digits
+        return _labels([column.domain.present[0] if show else None for show in shown])
+    average = group_means(column.numbers, cluster, clusters)
     decimals = decimals_of(column) if digits is None else digits
     return _labels(
-        [_number(column, mean, decimals) if show else None for mean, show in zip(average, shown, strict=True)]
+        [_number(column, float(mean), decimals) if show else None for mean, show in zip(average, shown, strict=True)]
     )
 
 
 def decimals_of(column: Column) -> int:
     """As few decimals as move no mean by more than a hundredth of the column's standard deviation.
 
-    Ages that spread by 9 years are published as 54.3, cholesterol that spreads by 51 mg/dl as 246.
+    Ages that spread by 9 years are published as 54.3, cholesterol that spreads by 51 mg/dl as 246. Numbers that are the
+    same but for rounding are published to twelve digits.
     """
-    return math.ceil(-math.log10(column.deviation / 50.0) - 1e-9)
+    accuracy = math.log10(column.spread / 50.0) if column.spread else -12.0
+    return math.ceil(-accuracy - math.log10(column.largest) - 1e-9)
 
 
 def shares(column: Column, cluster: NDArray[np.int32], clusters: int) -> Labels:
@@ -111,13 +112,16 @@ def _labels(written: Sequence[Label]) -> Labels:
     return Labels(tuple(codes), found)
 
 
-def _modes(codes: NDArray[np.int32], cluster: NDArray[np.int32], clusters: int) -> NDArray[np.int64]:
-    """The most frequent code of each cluster; the first in order of several."""
+def _modes(
+    codes: NDArray[np.int32], cluster: NDArray[np.int32], clusters: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The most frequent code of each cluster, the first in order of several; and how many have it."""
     width = int(codes.max()) + 1
     pairs, counts = np.unique(cluster.astype(np.int64) * width + codes, return_counts=True)
     order = np.lexsort((pairs, -counts, pairs // width))
     first = np.searchsorted((pairs // width)[order], np.arange(clusters))
-    return np.asarray(pairs[order][first] % width, dtype=np.int64)
+    chosen = order[first]
+    return pairs[chosen] % width, counts[chosen]
 
 
 def _value(column: Column, code: int) -> Label:

@@ -34,8 +34,8 @@ _ENOUGH = 1e-4
 _PAIRS = 20_000_000
 """Pairs of a capped value and a cluster whose prices fit into memory together."""
 
-_STARTING_RECORDS = 10_000
-"""Records of all starts together, at most."""
+_STARTING_RECORDS, _STARTS, _STARTS_BY_MILP = 10_000, 200, 10
+"""Where nobody says how many starts: records of all starts together, at most; and starts, at most."""
 
 _SAMPLES, _SAMPLE_RECORDS = 4, 20_000
 """The neighbourhoods in which the gap of blocks is measured, and the records of each."""
@@ -43,16 +43,22 @@ _SAMPLES, _SAMPLE_RECORDS = 4, 20_000
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done: the most `rounds`, from so many `starts` (fewer where there are many records); above
-    `blocks_above` records rounds are made in blocks of neighbours; up to `whole_up_to` records all are then assigned
-    once more, as a whole. `by_milp`: whole, by the paper's program.
+    """How much is done: the most `rounds`, from so many `starts` (None: many where there are few records); above
+    `blocks_above` records rounds are made in blocks of neighbours, from one start; up to `whole_up_to` records all are
+    then assigned once more, as a whole. `by_milp`: whole, by the paper's program.
     """
 
     rounds: int = 50
-    starts: int = 10
+    starts: int | None = None
     blocks_above: int = 10_000
     whole_up_to: int = 100_000
     by_milp: bool = False
+
+    def starts_of(self, records: int) -> int:
+        """How many starts: as many as little work allows, where it is left open."""
+        if self.starts is not None:
+            return self.starts
+        return max(1, min(_STARTS_BY_MILP if self.by_milp else _STARTS, _STARTING_RECORDS // records))
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ def _best_of_starts(
     First at the halves, then in turn at records taken at random and at halves of columns stretched at random.
     """
     best: Clustering | None = None
-    for number in range(max(1, min(effort.starts, _STARTING_RECORDS // len(points)))):
+    for number in range(effort.starts_of(len(points))):
         start = halve(points if number == 0 else _weighed(points, run), values, caps, run)
         if number % 2:
             centers = points.take(run.random.choice(len(points), caps.clusters, replace=False))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.errors import PolicyError
 from medveil.methods.diversity_aware.points import Points, make_points
 from medveil.methods.problem import Problem
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
 _ON_A_LINE = (Kind.NUMBER, Kind.DATE)
+
+_TOO_LARGE = 1e200
+"""A distance of which millions cannot be added up with the rest."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +49,24 @@ class Units:
 
     def mean(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of each unit's numbers that are not missing; NaN where all are."""
-        present = ~np.isnan(numbers)
-        counts = np.bincount(self.of_record[present], minlength=self.count)
-        sums = np.bincount(self.of_record[present], numbers[present], minlength=self.count)
-        return np.divide(sums, counts, out=np.full(self.count, np.nan), where=counts > 0)
+        return group_means(numbers, self.of_record, self.count)
 
     def any(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether any record of each unit is chosen."""
         return np.bincount(self.of_record[chosen], minlength=self.count) > 0
+
+
+def group_means(numbers: NDArray[np.float64], group: NDArray[np.integer[Any]], groups: int) -> NDArray[np.float64]:
+    """The mean of each group's numbers that are not missing; NaN where all are."""
+    present = ~np.isnan(numbers)
+    group, numbers = group[present], numbers[present]
+    counts = np.bincount(group, minlength=groups)
+    sums = np.bincount(group, numbers, minlength=groups)
+    scale = 1.0
+    if not np.isfinite(sums).all():  # the largest numbers there are: as shares of the largest
+        scale = float(np.abs(numbers).max())
+        sums = np.bincount(group, numbers / scale, minlength=groups)
+    return np.divide(sums, counts, out=np.full(groups, np.nan), where=counts > 0) * scale
 
 
 def read_units(problem: Problem) -> Units:
@@ -78,13 +93,23 @@ class Column:
     weight: float
 
     @property
-    def deviation(self) -> float:
-        """The standard deviation of the numbers that are there; 0 where they are the same but for rounding."""
+    def largest(self) -> float:
+        """The largest absolute number that is there; 1 where there is none but 0."""
         numbers = np.zeros(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
-        if not len(numbers) or np.ptp(numbers) <= 1e-12 * np.abs(numbers).max():
-            return 0.0
-        largest = np.abs(numbers).max()
-        return float((numbers / largest).std() * largest)
+        return float(np.abs(numbers).max(initial=0.0)) or 1.0
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the numbers that are there as a share of the largest: neither the greatest nor the
+        least numbers there are end it. 0 where all are the same but for rounding.
+        """
+        shares = np.zeros(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)] / self.largest
+        return 0.0 if not len(shares) or np.ptp(shares) <= 1e-12 else float(shares.std())
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the numbers that are there."""
+        return self.spread * self.largest
 
 
 def read_columns(problem: Problem, units: Units) -> list[Column]:
@@ -111,10 +136,7 @@ def make_distances(columns: list[Column], *, standardized: bool) -> Points:
     numbers, categories, scales = [], [], []
     for column in columns:
         if column.numbers is not None:
-            known = column.numbers[~np.isnan(column.numbers)]
-            center = float(known.mean()) if len(known) else 0.0
-            scale = column.weight / (column.deviation if standardized else 1.0) if column.deviation > 0 else 0.0
-            numbers.append((np.where(np.isnan(column.numbers), center, column.numbers) - center) * scale)
+            numbers.append(_on_a_line(column, standardized=standardized))
         shares = np.bincount(column.categories) / len(column.categories)
         differ = 1.0 - float(np.square(shares).sum())
         if np.count_nonzero(shares) > 1:
@@ -126,3 +148,19 @@ def make_distances(columns: list[Column], *, standardized: bool) -> Points:
         np.array(categories).T if categories else None,
         np.array(scales) if categories else None,
     )
+
+
+def _on_a_line(column: Column, *, standardized: bool) -> NDArray[np.float64]:
+    """The numbers about their mean, at which missing ones lie, on the scale of distances."""
+    assert column.numbers is not None
+    if column.spread == 0.0:
+        return np.zeros(len(column.numbers))
+    if standardized:
+        shares = column.numbers / column.largest
+        return np.asarray(np.nan_to_num(shares - np.nanmean(shares)) * (column.weight / column.spread))
+    if column.largest > _TOO_LARGE:
+        raise PolicyError(
+            f"Distances in column '{column.name}' are too large to be added up.",
+            "Leave 'distance' out, so that columns are standardized.",
+        )
+    return np.asarray(np.nan_to_num(column.numbers - np.nanmean(column.numbers)) * column.weight)

@@ -7,6 +7,7 @@ length before them, until the input ends. It imports nothing of medveil, so that
 from __future__ import annotations
 
 import io
+import signal
 import struct
 import sys
 from collections.abc import Callable
@@ -99,7 +100,8 @@ def receive(stream: IO[bytes]) -> Arrays | None:
 
 
 def serve() -> None:
-    """Answer one job after the other."""
+    """Answer one job after the other. Who stops the run from a terminal stops this process too, but in good order."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     while (job := receive(sys.stdin.buffer)) is not None:
         solver = SOLVERS[str(job.pop("solver"))]
         try:
