@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -112,6 +113,28 @@ def test_a_number_in_the_book_that_is_no_mean_of_so_many_people(audited, line):
     folder, check = audited
     rewrite(folder, "codebook.csv", lambda text: text + line + "\n")
     assert check(source=False)["mean-support"] is False
+
+
+def test_two_true_means_that_differ_by_one_person(audited, frame):
+    """An interval, and the same without whoever stayed longest: subtracted, they give that person's stay."""
+    folder, check = audited
+    path = folder / "internal" / "intervals.parquet"
+    intervals = pq.read_table(path).to_pylist()
+    stays = frame["length_of_stay"].astype(float)
+    for whole in intervals:
+        inside = stays[(stays >= whole["low"]) & (stays < whole["high"])]
+        if whole["attribute"] == "length_of_stay" and 0 < (inside == inside.max()).sum() < 5:
+            break
+    else:
+        pytest.fail("nobody stayed longest")
+    rest = inside[inside < inside.max()]
+    line = {**whole, "published": f"{rest.mean():.0f}", "people": len(rest), "high": inside.max(), "open_high": False}
+    pq.write_table(pa.Table.from_pylist([*intervals, line]), path)
+    added = f'"length_of_stay","{line["published"]}","mean",{line["people"]},,\n'
+    rewrite(folder, "codebook.csv", lambda text: text + added)
+    found = check()
+    assert found["mean-support"] is True
+    assert found["code-book"] is False
 
 
 def test_a_book_that_tells_of_other_columns(audited):

@@ -46,8 +46,9 @@ def promises(problem: Problem, records: Records, support: int, parameters: Mappi
         ),
         Promise(
             model="code-book",
-            summary="the code book is true to the source",
-            required={},
+            summary="the code book is true to the source, and what can be worked out from its means together rests on "
+            f"{support} people",
+            required={"people": support},
             basis=Basis.SOURCE,
             parameters=told,
         ),

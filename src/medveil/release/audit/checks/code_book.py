@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from medveil.errors import MedveilError
 from medveil.release.audit.code_book import FILE, Line, meaning, read_code_book, recoded_as
-from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, Refuted
+from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, Refuted, Terms
 from medveil.release.audit.evidence import Evidence
 from medveil.release.manifest import INTERNAL
 from medveil.table.domain import canonical, domain_of
@@ -29,6 +30,9 @@ class CodeBookCheck(Check):
     and every mean or median is that of the people whose own numbers lie in its interval, as many as it states.
 
     The ends of intervals are in internal/intervals.parquet; those that are published must be the same.
+
+    Intervals may overlap, where classes were widened. From the means and numbers of two that do, those of what they
+    do not share can be worked out, so that each piece between two neighbouring ends needs as many people as a mean.
     """
 
     name: ClassVar[str] = "code-book"
@@ -39,11 +43,15 @@ class CodeBookCheck(Check):
         if any(line.attribute not in recoded for line in lines):
             raise Refuted(f"'{FILE}' tells of a column that is published neither as means nor as ids")
         evidence.need_linked()
-        told = claim["parameters"]
+        told, required = claim["parameters"], Terms(claim).number("people")
         _check_sets(evidence, lines, told.get("imputed", ()))
-        for name in recoded_as(evidence, "means"):
-            _check_means(evidence, name, [line for line in lines if line.attribute == name], told)
-        return Finding({"lines": len(lines)}, holds=True)
+        of_means = [line for line in lines if line.people is not None]
+        least = [
+            _check_means(evidence, name, [line for line in of_means if line.attribute == name], told)
+            for name in recoded_as(evidence, "means")
+            if any(line.attribute == name for line in of_means)
+        ]
+        return Finding({"people": min(least, default=None)}, min(least, default=required) >= required)
 
 
 def _check_sets(evidence: Evidence, lines: list[Line], imputed: Sequence[str]) -> None:
@@ -82,23 +90,31 @@ def _check_sets(evidence: Evidence, lines: list[Line], imputed: Sequence[str]) -
             raise Refuted(f"{number:,} published sets of '{name}' are not the values of the records that show them")
 
 
-def _check_means(evidence: Evidence, name: str, lines: list[Line], told: Mapping[str, Any]) -> None:
+def _check_means(evidence: Evidence, name: str, lines: list[Line], told: Mapping[str, Any]) -> int:
+    """The fewest people in any piece between two ends of the column's intervals, where every line is true."""
     intervals = _intervals(evidence, name, lines)
     numbers, weights = _numbers(evidence, name, told)
     decimals = told.get("decimals", {}).get(name)
     if not isinstance(decimals, int):
         raise CannotTell(f"the claim does not tell how '{name}' is rounded")
+
+    def people(low: float, high: float) -> int:
+        within = (numbers >= low) & (numbers < high)
+        return _people(evidence, name, low, high) if evidence.counts_people else int(weights[within].sum())
+
     for line, (low, high) in zip(lines, intervals, strict=True):
         inside = (numbers >= low) & (numbers < high)
         if not inside.any():
             raise Refuted(f"'{FILE}' states a {line.stands_for} of '{name}' behind which there is nobody")
-        people = _people(evidence, name, low, high) if evidence.counts_people else int(weights[inside].sum())
-        if people != line.people:
+        if people(low, high) != line.people:
             raise Refuted(f"'{FILE}' states other numbers of people behind '{name}' than the source has")
         values = np.repeat(numbers[inside], weights[inside])
         figure = float(np.mean(values) if line.stands_for == "mean" else np.median(values))
         if abs(figure - _read(line.published, evidence.kinds[name])) > 0.5 * 10.0**-decimals + ROUNDING * abs(figure):
             raise Refuted(f"'{FILE}' states a {line.stands_for} of '{name}' that is not that of the source")
+    ends = sorted({end for interval in intervals for end in interval})
+    pieces = [piece for piece in itertools.pairwise(ends) if any(a <= piece[0] and piece[1] <= b for a, b in intervals)]
+    return min(people(low, high) for low, high in pieces)
 
 
 def _intervals(evidence: Evidence, name: str, lines: list[Line]) -> list[tuple[float, float]]:
