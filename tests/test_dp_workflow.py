@@ -258,6 +258,61 @@ def test_what_no_noise_hides_is_refused():
         medveil.anonymize(people(50), policy(method={"name": "ipa", "split": {"node": 1.0}}))
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"model": {"epsilon": 1e-9}}, "rows of noise"),
+        ({"model": {"epsilon": 1e-300}}, "rows of noise"),
+        ({"model": {"epsilon": 1e-300}, "method": "dp-histogram"}, "rows of noise"),
+        ({"model": {"epsilon": 1e-9}, "method": {"name": "ipa", "guarantee": "published"}}, "rows of noise"),
+        ({"method": {"name": "ipa", "split": {"node": 1e-30, "cells": 1, "totals": 1}}}, "rows of noise"),
+        ({"model": {"epsilon": 0.001, "delta": 1e-6}, "method": "dp-sampling"}, "hardly any record"),
+        ({"model": {"epsilon": 1e5}}, "less than or equal to 1000"),
+        ({"method": {"name": "ipa", "split": {"node": float("inf"), "cells": 1, "totals": 1}}}, "finite"),
+    ],
+)
+def test_a_budget_that_makes_nothing_but_noise_or_none_is_refused_before_it_is_charged(changes, words, folder):
+    with pytest.raises(PolicyError, match=words):
+        medveil.anonymize(write(folder, policy(data="people.csv", **changes)), out=folder / "out")
+    assert not Ledger(folder, "people.csv").there
+
+
+def test_what_is_large_is_released_all_the_same():
+    for changes in ({"epsilon": 1000.0}, {"epsilon": 50.0, "delta": 1e-6}):
+        asked = policy(model=changes, method="dp-sampling" if "delta" in changes else "ipa", output={"report": False})
+        assert medveil.anonymize(people(2000), asked).manifest.claims[0]["holds"] is True
+
+
+@pytest.mark.parametrize("method", ["ipa", "dp-histogram", {"name": "ipa", "guarantee": "published"}])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_domain_too_large_to_number_is_refused_before_it_is_charged(method, declared, folder):
+    wide = {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 9999], "widths": [10]}, "max_level": 0}
+    many = {f"d{n}": wide for n in range(6)}
+    pa.csv.write_csv(pa.table({**{name: [1, 2] for name in many}, "ill": ["i0", "i1"]}), folder / "people.csv")
+    asked = policy(data="people.csv", method=method, model={} if declared else {"delta": 1e-6})
+    asked["attributes"] = {**many, "ill": ATTRIBUTES["ill"] if declared else {"role": "sensitive"}}
+    with pytest.raises(PolicyError, match=r"does not fit: (the declared domain has more than 2|it needs a declared)"):
+        medveil.anonymize(write(folder, asked), out=folder / "out")
+    assert not Ledger(folder, "people.csv").there
+
+
+@pytest.mark.parametrize("missing", ["own", "unknown"])
+@pytest.mark.parametrize("other", [None, "rest"])
+def test_missing_values_and_others_are_published_as_declared(missing, other):
+    table = people(2000).to_pylist()
+    sexes = [None if n % 7 == 0 else "?" if n % 11 == 0 else row["sex"] for n, row in enumerate(table)]
+    frame = people(2000).set_column(1, "sex", pa.array(sexes))
+    hierarchy = {"type": "flat", "domain": ["f", "m"], "missing": missing, **({"other": other} if other else {})}
+    asked = policy(
+        attributes={"sex": {"role": "quasi", "hierarchy": hierarchy, "max_level": 0}},
+        model={"epsilon": 100.0},
+        output={"report": False},
+    )
+    published = medveil.anonymize(frame, asked).to_arrow()["sex"].to_pylist()
+    assert set(published) - {"*"} == {"f", "m", None, *([other] if other else [])}
+    assert published.count(None) > 200
+
+
 def test_a_lattice_too_large_to_score_is_refused():
     many = {f"d{n}": {"role": "quasi", "domain": ["a", "b"]} for n in range(16)}
     frame = pa.table({**{name: ["a"] for name in many}, "ill": ["i0"]})

@@ -151,7 +151,8 @@ def _losses(title: str, losses: Sequence[Loss]) -> Table:
 
 
 def show_account(account: Account) -> None:
-    table = Table("release", "when", "method", "epsilon", "delta", "", box=None, header_style="bold", pad_edge=False)
+    columns = ("release", "when", "method", "epsilon", "delta", "protects", "")
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for entry in account.entries:
         charge = entry.charge
         table.add_row(
@@ -160,6 +161,7 @@ def show_account(account: Account) -> None:
             charge.method,
             "" if charge.epsilon is None else f"{charge.epsilon:g}",
             f"{charge.delta:g}",
+            Text(charge.unit if charge.guarantee else ""),
             "" if charge.guarantee else "[red]no guarantee[/red]",
         )
     if account.entries:
@@ -173,6 +175,10 @@ def show_account(account: Account) -> None:
         console.print(f"Left: epsilon {account.left:g}.")
     if account.spent.void:
         console.print("[red]A release without a guarantee voids the total: what was spent bounds nothing.[/red]")
+    if account.spent.mixed:
+        console.print(
+            "[red]Some releases protect subjects and others single records: what they spend does not add up.[/red]"
+        )
 
 
 def show_privacy_audit(found: PrivacyAudit) -> None:

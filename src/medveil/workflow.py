@@ -28,7 +28,7 @@ from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.release.audit import AuditReport, ClaimFinding, audit
 from medveil.release.directory import staged
 from medveil.release.draft import Basis, Draft
-from medveil.release.ledger import Account, Budget, Charge, Ledger
+from medveil.release.ledger import RECORD, Account, Budget, Charge, Ledger
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.reading import read_release
 from medveil.release.release import Release
@@ -188,7 +188,7 @@ def _charge(policy: Policy, problem: Problem, ledger: Ledger | None) -> None:
     unit = (
         f"{problem.schema.subject}, at most {model.max_records_per_subject} records" if problem.schema.subject else ""
     )
-    charge = Charge(policy.method.name, model.epsilon, model.delta, policy.method.guaranteed, unit or "record")
+    charge = Charge(policy.method.name, model.epsilon, model.delta, policy.method.guaranteed, unit or RECORD)
     ledger.charge(charge, budget)
 
 

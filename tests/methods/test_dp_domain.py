@@ -70,6 +70,30 @@ def test_missing_values_are_in_the_domain_only_where_the_policy_says_so():
     joined = declare(Intervals(domain=(0, 9), widths=(5,), missing="[5-9]"), "age", None, HERE)
     assert joined.code(None) == 10
     assert joined.hierarchy.levels[1].groups[10] == 1
+    assert joined.hierarchy.levels[0].labels[10] is None, "a value that is missing is none of the values"
+
+
+def test_missing_values_and_a_catch_all_may_both_be_declared():
+    both = declare(Flat(domain=("f", "m"), other="rest", missing="own"), "sex", None, HERE)
+    assert both.hierarchy.levels[0].labels == ("f", "m", "rest", None)
+    assert [both.code(t) for t in ("f", "x", None)] == [0, 2, 3]
+    number = declare(Intervals(domain=(0, 9), widths=(5,), other="rest", missing="none"), "age", None, HERE)
+    assert [number.code(t) for t in ("4", "x", None)] == [4, 10, 11]
+    assert number.hierarchy.levels[1].labels == ("[0-4]", "[5-9]", "rest", "none")
+    same = declare(Flat(domain=("f", "m"), other="rest", missing="rest"), "sex", None, HERE)
+    assert [same.code(t) for t in ("x", None)] == [2, 2]
+
+
+def test_whole_numbers_are_the_same_however_a_frame_writes_them():
+    """One missing value turns a frame's column of integers into one of floats: nobody else's value may change."""
+    codes = declare(Flat(domain=("1", "2", "07")), "code", Kind.CATEGORY, HERE)
+    assert [codes.code(t) for t in ("1", "1.0", "07", "07.0", "1.5")] == [
+        *(codes.code(t) for t in ("1", "1", "07", "07")),
+        -1,
+    ]
+    specs = {**SPECS, "ill": Flat()}
+    written = [cells_of([(("f", text), 3)], specs, undeclared_sensitive=True).cells for text in ("12", "12.0")]
+    assert written[0].domains == written[1].domains
 
 
 def test_dates_and_codes():
@@ -92,7 +116,8 @@ def test_undeclared_domains_are_none():
 @pytest.mark.parametrize("label", ["other", None, "[0-4]"])
 def test_a_leaf_more_keeps_levels_nested_and_counts_itself(label):
     before = declare(Intervals(domain=(0, 9), widths=(5,)), "age", None, HERE).hierarchy
-    after = with_leaf(before, label)
+    after = with_leaf(before, "leaf", label)
+    assert after.levels[0].labels[-1] == "leaf"
     assert after.size == before.size + 1
     for old, new in zip(before.levels, after.levels, strict=True):
         assert new.groups[:-1].tolist() == old.groups.tolist()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medveil.errors import InputError, OutputError, UnreachableError
-from medveil.release.ledger import Budget, Charge, Ledger, composed
+from medveil.release.ledger import Account, Budget, Charge, Entry, Ledger, composed
 
 
 @pytest.fixture
@@ -116,6 +116,73 @@ def test_a_run_that_stopped_between_the_two_files_takes_nothing_away(ledger):
     assert len(ledger.entries()) == 2
     spend(ledger, 0.25)
     assert json.loads(ledger.head.read_text(encoding="utf-8"))["entries"] == 3
+
+
+@pytest.mark.parametrize("cut", [1, 40])
+def test_a_line_that_is_not_whole_is_no_entry_and_nothing_is_written_behind_it(ledger, cut):
+    """As a run leaves it that is stopped while it writes: before its line is whole nothing is drawn."""
+    spend(ledger, 1.0)
+    whole = ledger.path.read_text(encoding="utf-8"), ledger.head.read_text(encoding="utf-8")
+    spend(ledger, 0.5)
+    ledger.path.write_text(ledger.path.read_text(encoding="utf-8")[:-cut], encoding="utf-8")
+    ledger.head.write_text(whole[1], encoding="utf-8")
+    torn = ledger.path.read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="ends within a line"):
+        ledger.entries()
+    with pytest.raises(InputError, match="nothing is released"):
+        spend(ledger, 0.1)
+    assert ledger.path.read_text(encoding="utf-8") == torn
+    ledger.path.write_text(whole[0], encoding="utf-8")
+    assert len(ledger.entries()) == 1, "as the remedy says"
+
+
+def test_runs_at_once_are_charged_one_after_the_other_or_refused(ledger):
+    """Four processes charge until each has ten charges; those that find the ledger locked try again."""
+    work = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from medveil.errors import OutputError, UnreachableError\n"
+        "from medveil.release.ledger import Budget, Charge, Ledger\n"
+        f"ledger, done = Ledger(Path({str(ledger.path.parent)!r}), 'patients.csv'), 0\n"
+        "while done < 10:\n"
+        "    try:\n"
+        "        ledger.charge(Charge('ipa', 0.1, unit='record'), Budget(3.0))\n"
+        "    except OutputError:\n"
+        "        continue\n"
+        "    except UnreachableError:\n"
+        "        break\n"
+        "    done += 1\n"
+        "print(done)\n"
+    )
+    runs = [subprocess.Popen([sys.executable, "-c", work], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    charged = [int(run.communicate()[0]) for run in runs]
+    assert sum(charged) == 30, "no more than the budget, and nothing lost"
+    assert len(ledger.entries()) == 30
+    assert ledger.account(Budget(3.0)).left == 0
+
+
+def test_subjects_and_records_do_not_add_up(ledger):
+    budget = Budget(3.0)
+    ledger.charge(Charge("ipa", 1.0, unit="person, at most 3 records"), budget)
+    ledger.charge(Charge("ipa", 0.5, unit="person, at most 1 records"), budget)
+    with pytest.raises(UnreachableError, match=r"protects single records, but another .* subjects by 'person'"):
+        ledger.charge(Charge("ipa", 0.5, unit="record"), budget)
+    assert ledger.account(budget).left == 1.5
+    ledger.charge(Charge("ipa", 0.5, unit="record"), None)
+    account = ledger.account(budget)
+    assert account.spent.mixed
+    assert account.left is None
+
+
+@given(st.lists(st.floats(0.01, 0.5), max_size=20), st.floats(1.0, 20.0))
+def test_what_is_left_can_be_asked_for_and_not_more(epsilons, total):
+    for budget in (Budget(total, 1e-6, "zcdp"), Budget(total)):
+        charges = [Charge("ipa", epsilon) for epsilon in epsilons]
+        entries = [Entry(n, "", charge, "", "") for n, charge in enumerate(charges)]
+        left = Account("", entries, composed(charges, budget), budget).left
+        if left:
+            assert composed([*charges, Charge("ipa", left * (1 - 1e-9))], budget).epsilon <= total
+        assert composed([*charges, Charge("ipa", left + 1e-3)], budget).epsilon > total
 
 
 def test_a_locked_ledger_is_a_clear_error(ledger):

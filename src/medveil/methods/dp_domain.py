@@ -7,6 +7,7 @@ and a record whose value lies outside goes to a declared catch-all, or is left o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,7 +43,11 @@ class Declared:
 
     @cached_property
     def _codes(self) -> dict[str, int]:
-        return {value: code for code, value in enumerate(self.domain.values) if value is not None}
+        codes: dict[str, int] = {}
+        for code, value in enumerate(self.domain.values):
+            if value is not None:
+                codes.setdefault(whole(value), code)
+        return codes
 
     def code(self, text: str | None) -> int:
         """The code of one raw text; nothing but the text and the policy decides it."""
@@ -58,7 +63,7 @@ class Declared:
         elif self.domain.kind is Kind.DATE:
             value = next((day for known in DATE_FORMATS if (day := read_date(text, known))), None)
         else:
-            value = text
+            value = whole(text)
         if value is None or value in self._codes:
             return None if value is None else self._codes[value]
         low, high = self.ends
@@ -67,6 +72,15 @@ class Declared:
         if high is not None and float(value) > high:
             return int(np.nanargmax(self.domain.numbers))
         return None
+
+
+def whole(text: str) -> str:
+    """`7.0` as `7`: how a frame writes the whole numbers of all records depends on whether one record has none.
+
+    >>> [whole(text) for text in ("7.0", "7", "-12.0", "7.50", "x.0", "07.0")]
+    ['7', '7', '-12', '7.50', 'x.0', '07']
+    """
+    return text[:-2] if re.fullmatch(r"-?[0-9]+\.0", text) else text
 
 
 def declare(spec: HierarchySpec, name: str, kind: Kind | None, folder: Path) -> Declared | None:
@@ -82,23 +96,26 @@ def declare(spec: HierarchySpec, name: str, kind: Kind | None, folder: Path) -> 
         float(numbers[0]) if getattr(spec, "bottom", None) is not None else None,
         float(numbers[-1]) if getattr(spec, "top", None) is not None else None,
     )
+    catch_all = missing = OUTSIDE
     if spec.other is not None:
         if spec.other in domain.values:
-            known = domain.values.index(spec.other)
-            return Declared(domain, hierarchy, ends, known, known)
-        # Numbers and dates cannot hold a word: there the catch-all is the value that is none.
-        word = spec.other if kind in {Kind.CATEGORY, Kind.CODE} else None
-        widened = Domain(kind, (*domain.values, word))
-        return Declared(widened, with_leaf(hierarchy, spec.other), ends, len(domain), len(domain))
-    if "missing" in spec.model_fields_set:
-        label = None if spec.missing == OWN else spec.missing
-        widened = Domain(kind, (*domain.values, None))
-        return Declared(widened, with_leaf(hierarchy, label), ends, OUTSIDE, len(domain))
-    return Declared(domain, hierarchy, ends)
+            catch_all = domain.values.index(spec.other)
+        else:
+            catch_all = len(domain)
+            # Numbers and dates cannot hold a word: there the catch-all is a value that is none.
+            word = spec.other if kind in {Kind.CATEGORY, Kind.CODE} else None
+            domain = Domain(kind, (*domain.values, word))
+            hierarchy = with_leaf(hierarchy, spec.other, spec.other)
+        missing = catch_all
+    if "missing" in spec.model_fields_set and spec.missing != spec.other:
+        missing = len(domain)
+        domain = Domain(kind, (*domain.values, None))
+        hierarchy = with_leaf(hierarchy, None, None if spec.missing == OWN else spec.missing)
+    return Declared(domain, hierarchy, ends, catch_all, missing)
 
 
-def with_leaf(hierarchy: Hierarchy, label: str | None) -> Hierarchy:
-    """The hierarchy with one leaf more, which is a group of its own below the root, or joins the group of its label."""
+def with_leaf(hierarchy: Hierarchy, leaf: str | None, label: str | None) -> Hierarchy:
+    """The hierarchy with one leaf more. From level 1 on it joins the group of this label, or is one of its own."""
     levels: list[Level] = []
     joined: int | None = None
     for number, level in enumerate(hierarchy.levels):
@@ -115,7 +132,7 @@ def with_leaf(hierarchy: Hierarchy, label: str | None) -> Hierarchy:
         new = group == len(level.labels)
         covered = np.append(level.covered, 0.0) if new else level.covered.copy()
         covered[group] += 1.0
-        labels = (*level.labels, label) if new else level.labels
+        labels = (*level.labels, label if number else leaf) if new else level.labels
         levels.append(Level(np.append(level.groups, np.int32(group)).astype(np.int32), labels, covered))
     return Hierarchy(tuple(levels), hierarchy.size + 1.0)
 
@@ -162,7 +179,7 @@ def declared_cells(
         if declared is None:
             if name in quasi or not undeclared_sensitive:
                 raise _undeclared(name, sensitive=name in sensitive)
-            domain = domain_of((text for text in texts if text is not None), Kind.CATEGORY)
+            domain = domain_of((whole(text) for text in texts if text is not None), Kind.CATEGORY)
             declared = Declared(domain, Hierarchy((), 0.0))
         else:
             hierarchies[name] = declared.hierarchy

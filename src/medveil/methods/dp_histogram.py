@@ -9,9 +9,12 @@ from pydantic import Field
 
 from medveil.methods.dp_cells import NoisyCells
 from medveil.methods.dp_method import (
+    DROWNED,
+    MOST_NOISE_ROWS,
     DifferentiallyPrivate,
     NoisyTable,
     against_truth,
+    drowned,
     grid_of,
     noisy_draft,
     privacy_unit,
@@ -47,13 +50,17 @@ class DPHistogram(DifferentiallyPrivate):
         if name and name not in problem.reference.hierarchies:
             return f"it needs a declared domain of '{name}'"
         found = super().misfit(problem)
-        if found is None and self._size(problem) >= MOST_PLACES:
+        if found is not None:
+            return found
+        grid, model = grid_of(problem), self.model(problem)
+        cells = grid.cells(grid.space.bottom)
+        if cells >= MOST_PLACES:
             return "the declared domain has more than 2^61 cells"
-        return found
-
-    def _size(self, problem: Problem) -> int:
-        grid = grid_of(problem)
-        return grid.cells(grid.space.bottom)
+        if drowned({"cells": model.epsilon}, model.max_records_per_subject):
+            return DROWNED
+        noise = GeometricNoise(model.max_records_per_subject, model.epsilon)
+        rows = min(self.false_cells, cells) * (noise.threshold(cells, self.false_cells) + noise.scale)
+        return DROWNED if rows > MOST_NOISE_ROWS else None
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)

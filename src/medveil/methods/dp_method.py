@@ -23,6 +23,12 @@ from medveil.release.draft import Draft
 STAR = "*"
 MOST_NODES = 50_000
 """Every node of the lattice is scored, so there must not be more."""
+MOST_NOISE_ROWS = 10_000_000
+MOST_SCALE = 2.0**40
+"""The largest noise, in records, that is drawn."""
+MOST_VALUES = 2**31
+"""Informative values that are not declared are taken for so many where the data must not decide."""
+DROWNED = "epsilon, or a part of it, is so small that the release would be millions of rows of noise"
 
 Integers = NDArray[np.int64]
 
@@ -76,6 +82,22 @@ def grid_of(problem: Problem) -> Grid:
             "Bound levels with 'min_level' and 'max_level', or give hierarchies fewer levels.",
         )
     return Grid(space, len(problem.cells.domains[problem.schema.sensitive[0]]))
+
+
+def informative_declared(problem: Problem) -> bool:
+    """Whether the policy declares the domain of the informative attribute."""
+    return problem.schema.sensitive[0] in problem.reference.hierarchies
+
+
+def public_grid(problem: Problem) -> Grid:
+    """The grid as far as the policy alone knows it: what is refused must not depend on the data."""
+    grid = grid_of(problem)
+    return grid if informative_declared(problem) else Grid(grid.space, MOST_VALUES)
+
+
+def drowned(epsilon: Mapping[str, float], records: int) -> bool:
+    """Whether a part of the budget is so small that no data can be seen through its noise."""
+    return any(part * MOST_SCALE < records for part in epsilon.values())
 
 
 def table_of(problem: Problem, grid: Grid) -> Table:

@@ -17,9 +17,11 @@ from medveil.methods.dp_method import (
     DifferentiallyPrivate,
     NoisyTable,
     against_truth,
+    drowned,
     grid_of,
     noisy_draft,
     privacy_unit,
+    public_grid,
     refuse_seed,
     table_of,
     value_labels,
@@ -36,6 +38,8 @@ from medveil.release.draft import Draft
 
 SHARES = {"node": 0.1, "sampling": 0.9}
 SHARE_BITS = 32
+LEAST_EPSILON = 0.005
+ENOUGH_EPSILON = 4.0
 Integers = NDArray[np.int64]
 
 
@@ -58,8 +62,12 @@ class Sampling:
 
     @classmethod
     def least(cls, epsilon: float, delta: float, share: Fraction | None = None) -> Sampling:
-        """With the largest share (or this one) that epsilon allows, and the least k that delta allows."""
-        most = Fraction(exponential(Fraction(epsilon)).complement().bits(SHARE_BITS), 2**SHARE_BITS)
+        """With the largest share (or this one) that epsilon allows, and the least k that delta allows.
+
+        Beyond an epsilon of 4 the share does not grow: where next to all records are drawn, k would have to be huge.
+        """
+        enough = Fraction(min(epsilon, ENOUGH_EPSILON))
+        most = Fraction(exponential(enough).complement().bits(SHARE_BITS), 2**SHARE_BITS)
         chosen = min(share or most, most)
         high = 2
         while not cls(epsilon, chosen, high).keeps(delta):
@@ -111,7 +119,7 @@ class DPSampling(DifferentiallyPrivate):
     name: ClassVar[str] = "dp-sampling"
 
     split: Annotated[
-        dict[str, Annotated[float, Field(gt=0)]] | None,
+        dict[str, Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]] | None,
         Field(description="The shares of epsilon: node and sampling (0.1 and 0.9)."),
     ] = None
     share: Annotated[
@@ -133,7 +141,10 @@ class DPSampling(DifferentiallyPrivate):
             return "it needs a delta above 0, such as 1e-6"
         if model.max_records_per_subject > 1:
             return "it needs one record a subject: 'max_records_per_subject: 1'"
-        grid = grid_of(problem)
+        epsilon = parts(model.epsilon, self.split or SHARES)
+        if drowned(epsilon, 1) or epsilon["sampling"] < LEAST_EPSILON:
+            return f"its part of epsilon for sampling is below {LEAST_EPSILON}, which draws hardly any record"
+        grid = public_grid(problem)
         if grid.cells(grid.space.bottom) >= MOST_PLACES:
             return "the declared domain has more than 2^61 cells"
         return None

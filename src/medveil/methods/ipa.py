@@ -6,13 +6,20 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from medveil.lattice.tables import KEY_LIMIT
+from medveil.methods.dp_grid import Grid
 from medveil.methods.dp_method import (
+    DROWNED,
+    MOST_NOISE_ROWS,
     DifferentiallyPrivate,
     NoisyTable,
     against_truth,
+    drowned,
     grid_of,
+    informative_declared,
     noisy_draft,
     privacy_unit,
+    public_grid,
     refuse_seed,
     table_of,
     value_labels,
@@ -21,6 +28,7 @@ from medveil.methods.ipa_proved import SHARES, Mechanism, parts
 from medveil.methods.ipa_published import PUBLISHED_SHARES, publish
 from medveil.methods.method import Run
 from medveil.methods.problem import Problem
+from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.release.draft import Draft
 
 WARNING = (
@@ -48,7 +56,7 @@ class InformativePreserving(DifferentiallyPrivate):
         Field(description="`proved`: differentially private; `published`: as in the paper, without any guarantee."),
     ] = "proved"
     split: Annotated[
-        dict[str, Annotated[float, Field(gt=0)]] | None,
+        dict[str, Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]] | None,
         Field(
             description="The shares of epsilon: node, cells and totals (0.1, 0.8, 0.1); "
             "as published suppression, insertion, value and node (0.1, 0.3, 0.3, 0.3)."
@@ -81,6 +89,37 @@ class InformativePreserving(DifferentiallyPrivate):
     def guaranteed(self) -> bool:
         return self.guarantee == "proved"
 
+    def misfit(self, problem: Problem) -> str | None:
+        found = super().misfit(problem)
+        if found is not None:
+            return found
+        epsilon, grid = self._spent(problem), public_grid(problem)
+        if not self.guaranteed:
+            if grid_of(problem).cells(grid.space.bottom) > KEY_LIMIT:
+                return "the declared domain has more than 2^62 cells"
+            inserted = len(problem.cells) / 2 / max(epsilon["insertion"], 1e-300)
+            return DROWNED if inserted > MOST_NOISE_ROWS else None
+        if grid.cells(grid.space.top) >= MOST_PLACES:
+            return "the declared domain has more than 2^61 cells at the highest levels"
+        if drowned(epsilon, self.model(problem).max_records_per_subject):
+            return DROWNED
+        mechanism = self._mechanism(problem, grid)
+        return DROWNED if not mechanism.delta and mechanism.noise_rows > MOST_NOISE_ROWS else None
+
+    def _spent(self, problem: Problem) -> dict[str, float]:
+        return parts(self.model(problem).epsilon, self.split or self._shares)
+
+    def _mechanism(self, problem: Problem, grid: Grid) -> Mechanism:
+        model = self.model(problem)
+        return Mechanism(
+            grid,
+            self._spent(problem),
+            records=model.max_records_per_subject,
+            weights=[problem.weight(name) for name in problem.cells.quasi],
+            false_cells=self.false_cells,
+            delta=0.0 if informative_declared(problem) else model.delta,
+        )
+
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)
         return self._proved(problem, run) if self.guaranteed else self._published(problem, run)
@@ -88,15 +127,7 @@ class InformativePreserving(DifferentiallyPrivate):
     def _proved(self, problem: Problem, run: Run) -> Draft:
         model = self.model(problem)
         grid = grid_of(problem)
-        declared = problem.schema.sensitive[0] in problem.reference.hierarchies
-        mechanism = Mechanism(
-            grid,
-            parts(model.epsilon, self.split or SHARES),
-            records=model.max_records_per_subject,
-            weights=[problem.weight(name) for name in problem.cells.quasi],
-            false_cells=self.false_cells,
-            delta=0.0 if declared else model.delta,
-        )
+        mechanism = self._mechanism(problem, grid)
         table = table_of(problem, grid)
         prepared = mechanism.prepare(table, lambda share: run.step("Scoring every node", share))
         run.step("Drawing the release")
@@ -127,7 +158,7 @@ class InformativePreserving(DifferentiallyPrivate):
         model = self.model(problem)
         grid = grid_of(problem)
         table = table_of(problem, grid)
-        spent = parts(model.epsilon, self.split or PUBLISHED_SHARES)
+        spent = self._spent(problem)
         found = publish(
             grid,
             table,

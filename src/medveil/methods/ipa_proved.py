@@ -114,6 +114,14 @@ class Mechanism:
     def threshold(self, grid: Grid, levels: Levels) -> int:
         return self.cell_noise.threshold(grid.cells(levels), self.false_cells)
 
+    @property
+    def noise_rows(self) -> float:
+        """About how many rows a table without records is expected to become, at the lowest levels."""
+        cells = self.grid.cells(self.grid.space.bottom)
+        threshold = self.threshold(self.grid, self.grid.space.bottom)
+        false = min(self.false_cells, cells) * (threshold + self.cell_noise.scale)
+        return false + math.sqrt(2 * self.grid.values) * self.total_noise.scale
+
     def prepare(self, table: Table, step: Callable[[float], None] = lambda _: None) -> Prepared:
         """What depends on the table alone. With undeclared values nothing does: step 0 comes before everything."""
         return Prepared(table, None if self.delta else self.losses(self.grid, table, step))

@@ -32,7 +32,10 @@ class DifferentialPrivacy(PrivacyModel):
     declared_domains: ClassVar[bool] = True
 
     epsilon: Annotated[
-        float, Field(gt=0, allow_inf_nan=False, description="How much one person may change probabilities, as a log.")
+        float,
+        Field(
+            gt=0, le=1000, allow_inf_nan=False, description="How much one person may change probabilities, as a log."
+        ),
     ]
     delta: Annotated[
         float,

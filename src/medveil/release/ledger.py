@@ -25,18 +25,27 @@ from medveil.errors import InputError, OutputError, UnreachableError
 
 ENDING = ".ledger"
 HEAD_ENDING = ".ledger-head"
+RECORD = "record"
 _START = "0" * 64
 
 
 @dataclass(frozen=True)
 class Charge:
-    """What one release spends. `guarantee`: that it is differentially private; one that is not voids the total."""
+    """What one release spends. `guarantee`: that it is differentially private; one that is not voids the total.
+
+    unit: who is protected: `record`, or the column of the subjects and, after a comma, how many of their records.
+    """
 
     method: str
     epsilon: float | None
     delta: float = 0.0
     guarantee: bool = True
     unit: str = ""
+
+    @property
+    def protects(self) -> str:
+        """Whose epsilons can be added up: how many records a subject may have makes no difference to that."""
+        return self.unit.partition(", at most ")[0] or RECORD
 
 
 @dataclass(frozen=True)
@@ -61,11 +70,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class Spending:
-    """What charges add up to; `void` where a release had no guarantee, so that the sum bounds nothing."""
+    """What charges add up to, and why the sum bounds nothing where that is so.
+
+    void: a release had no guarantee. mixed: some releases protect whole subjects and others single records.
+    """
 
     epsilon: float
     delta: float
     void: bool
+    mixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,10 +92,23 @@ class Account:
 
     @property
     def left(self) -> float | None:
-        """The epsilon that is left; None without a budget, or where it bounds nothing any more."""
-        if self.budget is None or self.spent.void:
+        """The largest epsilon that one more release without delta may ask for; None without a budget, or where it
+        bounds nothing any more.
+
+        basic: budget - spent.  zcdp: sqrt(2 (r - rho)), r being the rho that the budget allows,
+        r + 2 sqrt(r ln(1 / d)) = budget.
+        """
+        if self.budget is None or self.spent.void or self.spent.mixed:
             return None
-        return float(max(Fraction(str(self.budget.epsilon)) - Fraction(str(self.spent.epsilon)), Fraction(0)))
+        if self.budget.composition == "basic":
+            return float(max(Fraction(str(self.budget.epsilon)) - Fraction(str(self.spent.epsilon)), Fraction(0)))
+        charges = [entry.charge for entry in self.entries if entry.charge.guarantee]
+        free = self.budget.delta - float(sum(Fraction(str(charge.delta)) for charge in charges))
+        if free <= 0:
+            return 0.0
+        log = math.log(1 / free)
+        allowed = (math.sqrt(log + self.budget.epsilon) - math.sqrt(log)) ** 2
+        return math.sqrt(2 * max(allowed - _rho(charges), 0.0))
 
 
 def composed(charges: Sequence[Charge], budget: Budget | None) -> Spending:
@@ -94,14 +120,19 @@ def composed(charges: Sequence[Charge], budget: Budget | None) -> Spending:
     """
     void = any(not charge.guarantee for charge in charges)
     spent = [charge for charge in charges if charge.guarantee and charge.epsilon is not None]
+    mixed = len({charge.protects for charge in spent}) > 1
     delta = float(sum(Fraction(str(charge.delta)) for charge in spent))
     if budget is None or budget.composition == "basic":
-        return Spending(float(sum(Fraction(str(charge.epsilon)) for charge in spent)), delta, void)
-    rho = math.fsum((charge.epsilon or 0.0) ** 2 / 2 for charge in spent)
+        return Spending(float(sum(Fraction(str(charge.epsilon)) for charge in spent)), delta, void, mixed)
+    rho = _rho(spent)
     left = budget.delta - delta
     if left <= 0:
-        return Spending(math.inf if spent else 0.0, delta, void)
-    return Spending(rho + 2 * math.sqrt(rho * math.log(1 / left)), delta + left if spent else 0.0, void)
+        return Spending(math.inf if spent else 0.0, delta, void, mixed)
+    return Spending(rho + 2 * math.sqrt(rho * math.log(1 / left)), delta + left if spent else 0.0, void, mixed)
+
+
+def _rho(charges: Sequence[Charge]) -> float:
+    return math.fsum((charge.epsilon or 0.0) ** 2 / 2 for charge in charges)
 
 
 class Ledger:
@@ -120,12 +151,12 @@ class Ledger:
         if not self.there or (not self.head.exists() and not self.path.stat().st_size):
             return []
         try:
-            lines = self.path.read_text(encoding="utf-8").splitlines()
+            text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise self._tampered("it is gone, but its head is still there") from None
         except (OSError, UnicodeDecodeError):
             raise InputError(f"The privacy ledger '{self.path.name}' cannot be read.", "Is it readable?") from None
-        return self._checked(lines)
+        return self._checked(text)
 
     def account(self, budget: Budget | None) -> Account:
         """Everything that was charged, against the budget."""
@@ -135,7 +166,7 @@ class Ledger:
     def charge(self, charge: Charge, budget: Budget | None) -> Entry:
         """Append a charge, or refuse it where the budget would be passed. On the disk when this returns."""
         with self._locked() as stream:
-            entries = self._checked(stream.read().splitlines())
+            entries = self._checked(stream.read())
             _afford([entry.charge for entry in entries], charge, budget)
             entry = _entry(
                 len(entries) + 1,
@@ -165,9 +196,16 @@ class Ledger:
                 "Nothing was released. Make the policy's folder writable.",
             ) from None
 
-    def _checked(self, lines: Sequence[str]) -> list[Entry]:
+    def _checked(self, text: str) -> list[Entry]:
         entries: list[Entry] = []
-        for number, line in enumerate(lines, start=1):
+        if text and not text.endswith("\n"):
+            raise InputError(
+                f"The privacy ledger '{self.path.name}' ends within a line: a run was stopped while it wrote, or the "
+                "file was changed from outside.",
+                "A run draws nothing before its line is whole: take a line that is cut off out of the file, or restore "
+                "the ledger and its head from a backup. Until then nothing is released.",
+            )
+        for number, line in enumerate(text.splitlines(), start=1):
             try:
                 content = json.loads(line)
                 given = content.pop("hash")
@@ -211,6 +249,13 @@ def _afford(before: Sequence[Charge], charge: Charge, budget: Budget | None) -> 
     if budget is None or not charge.guarantee:
         return
     after = composed([*before, charge], budget)
+    if after.mixed:
+        other = next(one for one in before if one.guarantee and one.protects != charge.protects)
+        raise UnreachableError(
+            f"This release protects {_people(charge)}, but another of the same data {_people(other)}: what they spend "
+            "does not add up to one budget.",
+            "Nothing was released. Give the same column the role subject in all policies of these data.",
+        )
     if budget.composition == "basic" and after.delta > budget.delta:
         raise UnreachableError(
             f"This release would pass the budget's delta of {budget.delta:g}: {after.delta:g} together.",
@@ -220,9 +265,13 @@ def _afford(before: Sequence[Charge], charge: Charge, budget: Budget | None) -> 
         spent = composed(before, budget)
         raise UnreachableError(
             f"This release would pass the budget: {spent.epsilon:g} of epsilon {budget.epsilon:g} are spent "
-            f"({budget.composition} composition), and it asks for {charge.epsilon:g}.",
+            f"({budget.composition} composition), and it asks for {charge.epsilon:g}, which makes {after.epsilon:g}.",
             "Nothing was released. Ask for less, or raise the budget if those who own the data agree.",
         )
+
+
+def _people(charge: Charge) -> str:
+    return f"subjects by '{charge.protects}'" if charge.protects != RECORD else "single records"
 
 
 def _entry(number: int, time: str, charge: Charge, previous: str) -> Entry:

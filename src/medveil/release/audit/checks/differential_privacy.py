@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from medveil.errors import MedveilError
 from medveil.hierarchy import builders
+from medveil.hierarchy.specification import OWN
 from medveil.release.audit.context import CannotTell, Check, Finding, Refuted, Terms
 from medveil.release.audit.evidence import Evidence
 from medveil.release.audit.tables import STAR
@@ -94,4 +95,8 @@ def declared_labels(evidence: Evidence, name: str) -> set[str | None] | None:
         raise CannotTell(f"the hierarchy of '{name}' cannot be built again here") from None
     level = described.get("level") or 0
     labels: set[str | None] = set(hierarchy.levels[level].labels)
-    return labels | {specification.other} | ({None} if "missing" in specification.model_fields_set else set())
+    if specification.other is not None:
+        labels.add(specification.other)
+    if "missing" in specification.model_fields_set:
+        labels |= {None} if specification.missing == OWN else {None, specification.missing}
+    return labels
