@@ -84,6 +84,14 @@ def test_missing_values_and_a_catch_all_may_both_be_declared():
     assert [same.code(t) for t in ("x", None)] == [2, 2]
 
 
+@pytest.mark.parametrize("domain", [(), ("a", "*"), ("a", " b")])
+def test_domains_that_no_record_can_be_read_into_are_refused(domain):
+    with pytest.raises(
+        PolicyError, match=r"The declared domain of 'sex' (is empty|holds an empty value, '\*', or one)"
+    ):
+        declare(Flat(domain=domain), "sex", None, HERE)
+
+
 def test_whole_numbers_are_the_same_however_a_frame_writes_them():
     """One missing value turns a frame's column of integers into one of floats: nobody else's value may change."""
     codes = declare(Flat(domain=("1", "2", "07")), "code", Kind.CATEGORY, HERE)

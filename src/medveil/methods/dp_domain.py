@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from medveil.cells import Cells
 from medveil.errors import PolicyError
-from medveil.hierarchy.hierarchy import Hierarchy, Level
+from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.hierarchy.specification import OWN, HierarchySpec
 from medveil.table.domain import DATE_FORMATS, Domain, canonical, domain_of, find_kind, read_date, read_number
 from medveil.table.schema import Kind
+from medveil.table.source import SPACES
 
 OUTSIDE = -1
 
@@ -88,6 +89,13 @@ def declare(spec: HierarchySpec, name: str, kind: Kind | None, folder: Path) -> 
     leaves = spec.leaves(name, folder)
     if leaves is None:
         return None
+    if not leaves:
+        raise PolicyError(f"The declared domain of '{name}' is empty.", "Name the values that it may have.")
+    if any(leaf != leaf.strip(SPACES) or leaf in {"", ROOT} for leaf in leaves):
+        raise PolicyError(
+            f"The declared domain of '{name}' holds an empty value, '{ROOT}', or one with spaces around it.",
+            f"No record is read with such a value, and '{ROOT}' stands for suppressed ones: mend the domain.",
+        )
     kind = kind or find_kind(leaves)
     domain = domain_of(canonical(leaves, kind, name), kind)
     hierarchy = spec.bind(domain, name, folder)
