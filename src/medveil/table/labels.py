@@ -160,6 +160,9 @@ def parse_label(text: str | None) -> Cover:
         return Cover((text,), (span,)) if span else Cover((text.removeprefix("\\"),))
     values, spans, missing, anything = [], [], False, False
     for member in members:
+        if member.isalnum():  # neither a range nor escaped, as most members are
+            values.append(member)
+            continue
         span = _span(member)
         missing |= member == MISSING
         anything |= member == ANYTHING
