@@ -74,8 +74,7 @@ def show_release(release: Release) -> None:
     if rows.get("counterfeit"):
         parts.append(f"{rows['counterfeit']:,} of the published ones are counterfeit")
     console.print("; ".join(parts) + f"; method {manifest.method['name']}.")
-    if manifest.status != "for publication":
-        console.print(f"[yellow]This release is {manifest.status}.[/yellow]")
+    _show_status(manifest.status)
     if manifest.claims:
         console.print(_claims(manifest.claims))
     else:
@@ -263,6 +262,11 @@ def show_truthful(found: Mapping[str, int], out: Path) -> None:
     )
 
 
+def _show_status(status: str) -> None:
+    if status != "for publication":
+        console.print(f"[yellow]This release is {status}.[/yellow]")
+
+
 def show_audit(report: AuditReport) -> None:
     for problem in report.problems:
         console.print(f"[red]{problem}[/red]")
@@ -286,6 +290,7 @@ def show_audit(report: AuditReport) -> None:
         console.print("[red]This release does not keep what it claims.[/red]")
     else:
         console.print("[yellow]What could be checked holds; the rest needs --source.[/yellow]")
+    _show_status(report.status)
 
 
 def show_comparison(outcomes: Sequence[Outcome], out: Path) -> None:

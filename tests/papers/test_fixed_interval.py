@@ -14,6 +14,7 @@ from medveil.methods.fixed_interval.ranking import similarity
 from medveil.release.audit import audit
 from medveil.risk.linkage import Attack
 from medveil.table.source import open_source
+from medveil.terminal import console, show_audit
 
 TABLE_5 = pa.table(
     {
@@ -105,6 +106,15 @@ def test_what_the_paper_publishes_is_marked_as_unsafe(release):
     assert release.manifest.status.startswith("unsafe")
     assert "fewer than k" in release.manifest.method["warning"]
     assert {e["people"] for e in code_book(release) if e["attribute"] == "age"} == {3, 1, 2}
+
+
+def test_an_auditor_says_so_though_every_claim_holds(release):
+    report = audit(release.folder, open_source(TABLE_5))
+    assert report.ok
+    assert report.status.startswith("unsafe")
+    with console.capture() as shown:
+        show_audit(report)
+    assert "This release is unsafe" in " ".join(shown.get().split())
 
 
 def test_by_default_no_mean_rests_on_fewer_than_k(tmp_path):

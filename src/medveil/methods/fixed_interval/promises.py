@@ -18,7 +18,9 @@ def promises(problem: Problem, records: Records, support: int, parameters: Mappi
 
     Models of a sensitive attribute count what the sets do not publish, so that their proof needs the source.
     """
-    people = Basis.SOURCE if problem.schema.subject else Basis.FILES
+    counted = Basis.SOURCE if problem.schema.subject else Basis.FILES
+    enough = f"{support} {'person' if support == 1 else 'people'}"
+    k = f"{problem.k} {'person' if problem.k == 1 else 'people'}"
     of_policy = [
         replace(promise, basis=Basis.SOURCE) if promise.attribute is not None else promise
         for promise in problem.promises()
@@ -34,20 +36,20 @@ def promises(problem: Problem, records: Records, support: int, parameters: Mappi
         *of_policy,
         Promise(
             model="class-size",
-            summary=f"{problem.k} people behind every published combination of means and sets, sensitive ones included",
+            summary=f"{k} behind every published combination of means and sets, sensitive ones included",
             required={"k": problem.k},
-            basis=people,
+            basis=counted,
         ),
         Promise(
             model="mean-support",
-            summary=f"{support} people behind every published {parameters['statistic']}",
+            summary=f"{enough} behind every published {parameters['statistic']}",
             required={"people": support},
             basis=Basis.FILES,
         ),
         Promise(
             model="code-book",
             summary="the code book is true to the source, and what can be worked out from its means together rests on "
-            f"{support} people",
+            + enough,
             required={"people": support},
             basis=Basis.SOURCE,
             parameters=told,

@@ -41,10 +41,12 @@ class AuditReport:
 
     ok: the files are right and every claim is proved; a claim that could not be checked is not.
     refuted: something is wrong, as opposed to not proved for want of the source.
+    status: what the manifest says that the release is fit for; claims may hold and yet promise too little.
     """
 
     findings: tuple[ClaimFinding, ...]
     problems: tuple[str, ...]
+    status: str
 
     @property
     def ok(self) -> bool:
@@ -80,14 +82,15 @@ def audit(
                 unfit, evidence = [f"the file '{manifest.release}' cannot be read"], None
             if evidence is None:
                 none = Finding(None, False, "the release is not what the manifest declares")
-                return AuditReport(tuple(ClaimFinding(claim, none) for claim in manifest.claims), (*problems, *unfit))
+                failing = tuple(ClaimFinding(claim, none) for claim in manifest.claims)
+                return AuditReport(failing, (*problems, *unfit), manifest.status)
             problems += row_problems(manifest, evidence.rows, evidence.stars)
             problems += _source_problems(evidence)
             known = discover(checks, Check)  # type: ignore[type-abstract]
             findings = tuple(
                 ClaimFinding(claim, _find(evidence, claim, known.get(claim["model"]))) for claim in manifest.claims
             )
-    return AuditReport(findings, tuple(problems))
+    return AuditReport(findings, tuple(problems), manifest.status)
 
 
 def _source_problems(evidence: Evidence) -> list[str]:
