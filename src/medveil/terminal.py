@@ -199,8 +199,10 @@ def show_privacy_audit(found: PrivacyAudit) -> None:
         console.print("[yellow]This method claims no differential privacy.[/yellow]")
     if found.caught:
         console.print("[red]Refuted: it is not differentially private with the epsilon that was tried.[/red]")
-    else:
+    elif found.guarantee:
         console.print("Not refuted. That is no proof; the proof is in docs/proofs.")
+    else:
+        console.print("Not refuted by so few runs. It has no proof either.")
 
 
 def show_measurement(found: Measurement) -> None:

@@ -106,12 +106,13 @@ def test_the_proved_form_stays_below(records):
     assert min(best.values()) > 0.4, best
 
 
-def test_the_published_form_is_caught_within_a_minute():
-    model = DifferentialPrivacy(epsilon=EPSILON)
+@pytest.mark.parametrize("epsilon", [0.1, EPSILON, 6.0])
+def test_the_published_form_is_caught_within_a_minute(epsilon):
+    model = DifferentialPrivacy(epsilon=epsilon)
     method = InformativePreserving(guarantee="published")
-    found = run_audit(trials_of(method, model, RUNS, declared=True), EPSILON, 0.0, guarantee=method.guaranteed)
+    found = run_audit(trials_of(method, model, RUNS, declared=True), epsilon, 0.0, guarantee=method.guaranteed)
     assert found.caught
-    assert found.lower_bound > 1.5
+    assert found.lower_bound > max(1.5, epsilon)
     assert not found.guarantee
     assert found.seconds < 60
 
@@ -141,6 +142,14 @@ def test_sampling_without_a_least_size_is_caught():
         RUNS,
     )
     assert try_out(trial, 0.001).caught
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 100.0])
+@pytest.mark.parametrize("guarantee", ["proved", "published"])
+def test_an_epsilon_that_no_number_of_runs_can_show_is_a_clear_error(epsilon, guarantee):
+    method = InformativePreserving(guarantee=guarantee)
+    with pytest.raises(PolicyError, match="cannot be audited"):
+        trials_of(method, DifferentialPrivacy(epsilon=epsilon), RUNS, declared=True)
 
 
 def test_methods_without_a_claim_have_nothing_to_audit():

@@ -6,6 +6,7 @@ budget are tried where their ratio is largest, so that noise of half the scale s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,19 +21,29 @@ from medveil.methods.dp_histogram import DPHistogram
 from medveil.methods.dp_sampling import DPSampling, Sampling
 from medveil.methods.ipa import InformativePreserving
 from medveil.methods.ipa_proved import SHARES, Mechanism, parts
-from medveil.methods.ipa_published import PUBLISHED_SHARES, publish
+from medveil.methods.ipa_published import PUBLISHED_SHARES, ClassTable, Draws, perturb, publish
 from medveil.methods.method import Method
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.integer_noise import GeometricNoise
 from medveil.risk.dp_audit import Draw, Trial
 
 Integers = NDArray[np.int64]
+LEAST_EPSILON, MOST_EPSILON = 1e-4, 20.0
 CROWD = 40
 """Records of the class into which a rare one is planted."""
+RARE = 99
+"""The informative value that nobody else has."""
+BATCH = 10_000
+MOST_RUNS = 2_000_000
 
 
 def trials_of(method: Method, model: DifferentialPrivacy, runs: int, *, declared: bool) -> list[Trial]:
     """Everything that is tried of a method. `declared`: that the informative values are."""
+    if not LEAST_EPSILON <= model.epsilon <= MOST_EPSILON:
+        raise PolicyError(
+            f"An epsilon of {model.epsilon:g} cannot be audited by running a method.",
+            f"Ask for one from {LEAST_EPSILON:g} to {MOST_EPSILON:g}.",
+        )
     records = model.max_records_per_subject
     if isinstance(method, InformativePreserving) and not method.guaranteed:
         return published_trials(method, model, runs)
@@ -255,7 +266,7 @@ def total_trial(mechanism: Mechanism, runs: int) -> Trial:
 
 def published_trials(method: InformativePreserving, model: DifferentialPrivacy, runs: int) -> list[Trial]:
     """One class of forty records, with and without a value that only one of them has; and a class of two."""
-    grid = small_grid(100)
+    grid = small_grid(RARE + 1)
     epsilon = parts(model.epsilon, method.split or PUBLISHED_SHARES)
     random = np.random.default_rng()
     common = [(0, value, 1 + (value < CROWD // 4)) for value in range(CROWD * 3 // 4)]
@@ -266,14 +277,14 @@ def published_trials(method: InformativePreserving, model: DifferentialPrivacy, 
             found = np.zeros((runs, 3), dtype=np.int64)
             for run in found:
                 made = publish(grid, table, epsilon, method.suppression_threshold, random)
-                run[0] = made.counts[made.keys % grid.values == 99].sum() + made.stars[99]
+                run[0] = made.counts[made.keys % grid.values == RARE].sum() + made.stars[RARE]
                 run[1] = made.counts.sum() + made.stars.sum()
-                run[2] = made.stars[99]
+                run[2] = made.stars[RARE]
             return found
 
         return many
 
-    rare = (0, 99, 1)
+    rare = (0, RARE, 1)
     scenarios = {
         "a planted rare record": (common, [*common, rare]),
         "a class of two": ([(0, 0, 1)], [(0, 0, 1), rare]),
@@ -291,7 +302,56 @@ def published_trials(method: InformativePreserving, model: DifferentialPrivacy, 
             max(runs // 4, 250),
         )
         for scenario, (without, with_) in scenarios.items()
-    ]
+    ] + [_one_node_trial(method, model, common, max(runs, 2_000))]
+
+
+def _one_node_trial(
+    method: InformativePreserving, model: DifferentialPrivacy, common: Sequence[tuple[int, int, int]], runs: int
+) -> Trial:
+    """The planted record where the lattice has one node, so that a release is what Algorithm 1 makes of its classes.
+
+    Classes are perturbed independently: a table of many equal classes is as many releases at once, and enough of them
+    for a large epsilon. An event that is never seen in n runs shows about ln(n / 10).
+    """
+    epsilon = parts(model.epsilon, method.split or PUBLISHED_SHARES)
+    random = np.random.default_rng()
+    known = np.array([value for _, value, _ in common], dtype=np.int32)
+
+    def draw(*, planted: bool) -> Draw:
+        cells = [*common, (0, RARE, 1)] if planted else list(common)
+        values = np.append(known, np.int32(RARE)) if planted else known
+
+        def many(runs: int) -> Integers:
+            return np.concatenate([batch(min(BATCH, runs - start)) for start in range(0, runs, BATCH)])
+
+        def batch(runs: int) -> Integers:
+            owner = np.repeat(np.arange(runs, dtype=np.int64), len(cells))
+            counts = np.tile(np.array([count for _, _, count in cells], dtype=np.int64), runs)
+            classes = ClassTable(
+                keys=np.arange(runs, dtype=np.int64),
+                offsets=np.arange(runs + 1, dtype=np.int64) * len(cells),
+                owner=owner,
+                values=np.tile(values, runs),
+                counts=counts,
+                sizes=np.full(runs, counts[: len(cells)].sum(), dtype=np.int64),
+                penalty=np.zeros(runs),
+            )
+            made = perturb((0,), classes, method.suppression_threshold, values, Draws(random, epsilon))
+            inserted = np.bincount(made.owner[made.values == RARE], minlength=runs)
+            return np.stack([inserted + int(planted), np.where(made.kept, 0, int(planted))], axis=1)
+
+        return many
+
+    return Trial(
+        "whole",
+        "a planted rare record, one node",
+        model.epsilon,
+        0.0,
+        ("rows with the rare value", "rows of * with the rare value"),
+        draw(planted=False),
+        draw(planted=True),
+        max(runs, min(math.ceil(40 * math.exp(model.epsilon)), MOST_RUNS)),
+    )
 
 
 # Sampling
