@@ -24,6 +24,7 @@ def before_and_after(problem: Problem, published: pa.Table, links: pa.Table | No
     """
     subject = problem.schema.subject
     before = _before(problem)
+    plain = {name: _of_plain(problem, name) for name in problem.schema.plain}
     after = _crowd({name: published[name] for name in published.column_names})
     if links is not None and subject is not None:
         after = _linked(problem.engine, links, problem.schema.plain, subject)
@@ -34,7 +35,7 @@ def before_and_after(problem: Problem, published: pa.Table, links: pa.Table | No
         "number_before": before.people,
         "number_after": after.people,
         "attributes": [
-            {"attribute": name, "before": _told(before, [name]), "after": _told(after, [name])}
+            {"attribute": name, "before": _told(plain.get(name, before), [name]), "after": _told(after, [name])}
             for name in published.column_names
         ],
         "all_quasi_identifiers": {"before": _told(before, quasi), "after": _told(after, quasi)},
@@ -50,18 +51,26 @@ def _told(crowd: Crowd, names: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _before(problem: Problem) -> Crowd:
-    """The people of the source, by the columns that are published. Cells serve where they are all that is needed."""
-    cells, schema = problem.cells, problem.schema
-    if schema.subject is not None or schema.plain:
+    """The people of the source, by quasi-identifiers and sensitive attributes. Cells serve where nobody has several."""
+    cells, subject = problem.cells, problem.schema.subject
+    if subject is not None:
         # Where domains are declared the source may hold anything, so kinds are found out.
         declared = any(model.declared_domains for model in problem.models)
         kinds: dict[str, Kind | None] = {} if declared else {n: domain.kind for n, domain in cells.domains.items()}
-        kinds |= dict.fromkeys(schema.plain, Kind.CATEGORY)
-        return crowd_of(problem.engine, problem.published, subject=schema.subject, kinds=kinds)
+        return crowd_of(problem.engine, problem.counted, subject=subject, kinds=kinds)
     codes = np.concatenate([cells.codes, np.array([*cells.sensitive.values()]).reshape(-1, len(cells))])
     sizes = [len(cells.domains[name]) for name in problem.counted]
     real = cells.counts > 0
     return make_crowd(problem.counted, codes[:, real], sizes, cells.counts[real])
+
+
+def _of_plain(problem: Problem, name: str) -> Crowd:
+    """The people of the source by one plain column, each on its own: together they may have as many values as rows."""
+    engine, subject = problem.engine, problem.schema.subject
+    wanted = [name] if subject is None else [name, subject]
+    selected = ", ".join(f"{engine.column(one)} AS c{j}" for j, one in enumerate(wanted))
+    rows = engine.connection.sql(f"SELECT {selected} FROM data").to_arrow_table()
+    return _crowd({name: rows["c0"]}, None if subject is None else _encoded(rows["c1"])[0])
 
 
 def _crowd(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None = None) -> Crowd:

@@ -61,7 +61,7 @@ class CsvSource(Source):
             f"read_csv({quote_path(dialect.readable)}, auto_detect=false, columns={{{columns}}}, "
             f"delim={quote_text(dialect.delimiter)}, quote={quote_text(dialect.quote)}, "
             f"escape={quote_text(dialect.quote)}, header={str(dialect.header).lower()}, "
-            f"compression='{dialect.compression}', max_line_size=16777216)"
+            f"compression='{dialect.compression}', max_line_size=16777216, buffer_size=33554432)"
         )
 
 
