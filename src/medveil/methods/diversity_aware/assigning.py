@@ -15,8 +15,10 @@ from medveil.methods.diversity_aware.pricing import Prices, look_around
 from medveil.methods.diversity_aware.solving import Solvers
 from medveil.methods.method import Run
 
-_BITS = 40
-"""Distances are rounded to multiples of 2^-40 of the largest possible one."""
+_BITS, _FEWER_BITS = 40, 32
+"""Distances are rounded to multiples of 2^-40 of the largest possible one; of 2^-32, which is faster, where what is
+sought need not be the optimum itself.
+"""
 
 _FIRST = 8
 """Arcs of each record to begin with where nothing is known of prices."""
@@ -48,11 +50,11 @@ class Assignment:
         return max(self.cost - self.bound, 0.0)
 
 
-def unit_of(points: Points) -> float:
-    """What distances are rounded to: the greatest possible one over 2^40, so that n records err by n units at most."""
+def unit_of(points: Points, bits: int = _BITS) -> float:
+    """What distances are rounded to: the greatest possible one over 2^bits, so that n records err by n units at most."""
     spans = np.ptp(points.numbers, axis=0) if len(points) else np.zeros(0)
     widest = float(spans.sum() + points.scales.sum())
-    return max(widest, 1e-300) / 2.0**_BITS
+    return max(widest, 1e-300) / 2.0**bits
 
 
 def assign(
@@ -75,7 +77,7 @@ def assign(
     reduced cost; where there is none, the assignment is optimal. It ends earlier where the cost is within the share
     `enough` of the bound.
     """
-    unit = unit_of(points)
+    unit = unit_of(points, _FEWER_BITS if enough else _BITS)
     nothing = np.full(len(points), np.inf)
     seed = prices or Prices.zero(caps)
     first = min(_FIRST if prices is None else _FIRST_AT_PRICES, caps.clusters)

@@ -29,7 +29,7 @@ _PASSES = 2
 """How often all records are gone through in blocks, each time in others."""
 
 _ENOUGH = 1e-4
-"""Many records at once are assigned until the cost is proved to be within this share of the least."""
+"""Many records, and those of a block, are assigned until the cost is proved to be within this share of the least."""
 
 _PAIRS = 20_000_000
 """Pairs of a capped value and a cluster whose prices fit into memory together."""
@@ -214,6 +214,7 @@ def in_blocks(
                 min(rounds, _BLOCK_ROUNDS),
                 solvers,
                 silent,
+                enough=_ENOUGH,
             )
             cluster[block.records] = block.clusters[found.cluster]
             total += found.cost
