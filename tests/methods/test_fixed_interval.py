@@ -244,7 +244,7 @@ def tables(draw):
             "ill": column(["a", "b", "c", None]),
             "cost": column(["10", "250", None]),
             "note": column(["x", "y"]),
-            "who": column(["p", "q", "r", "s", "t"]),
+            "who": column(["p", "q", "r", "s", "t", None]),
         }
     )
 
@@ -257,11 +257,12 @@ def tables(draw):
     st.sampled_from(["none", "iqr", "zscore"]),
     st.sampled_from([{"intervals": 3}, {"width": {"dose": 0.3}}, {"intervals": {"age": 2}, "width": {"dose": 0.1}}]),
     st.sampled_from(["mean", "median"]),
+    st.sampled_from([5, 40]),
     st.booleans(),
     st.booleans(),
 )
 def test_whatever_the_table_the_release_holds_or_the_error_is_clear(
-    frame, k, missing, outliers, cuts, statistic, subject, rule
+    frame, k, missing, outliers, cuts, statistic, threshold, subject, rule
 ):
     """The workflow audits each release against its source; a claim that fails would be a VerificationError."""
     roles = dict.fromkeys(["age", "dose", "sex", "zip", "seen"], "quasi")
@@ -276,7 +277,7 @@ def test_whatever_the_table_the_release_holds_or_the_error_is_clear(
         "missing": missing,
         "outliers": outliers,
         "statistic": statistic,
-        "threshold": {"age": 5},
+        "threshold": {"age": threshold},
         "ranges": {"age": [0, 60]},
         "codes_as_numbers": ["zip"],
         "rules": [{"when": {"sex": "m", "note": "x"}}] if rule else [],
@@ -312,7 +313,7 @@ def test_whatever_the_table_the_release_holds_or_the_error_is_clear(
         ({"method": {"name": "fixed-interval", "ranges": {"region": [1, 10]}}}, PolicyError, "not numbers"),
         ({"method": {"name": "fixed-interval", "codes_as_numbers": ["region"]}}, InputError, "more than digits"),
         ({"method": {"name": "fixed-interval", "missing": {"surgery": "drop"}}}, PolicyError, "'surgery'"),
-        ({"method": {"name": "fixed-interval", "minimum_support": 2000}}, UnreachableError, "Only 1,500 people"),
+        ({"method": {"name": "fixed-interval", "minimum_support": 2000}}, UnreachableError, "Only 1,500 of the people"),
         ({"method": {"name": "fixed-interval", "width": {"age": 1e-9}}}, PolicyError, "greater width"),
         ({"method": {"name": "fixed-interval", "intervals": 10**30}}, PolicyError, "fewer intervals"),
         (

@@ -143,7 +143,7 @@ def fit(column: Column, cells: Cells, kept: NDArray[np.bool_], grid: Grid, least
         starts = starts[join_thin(people, least)]
     if there.any() and people.min() < least:
         raise UnreachableError(
-            f"Only {people.min():,} people have a number in '{column.name}', but {least:,} must be behind every mean.",
+            f"Only {people.min():,} of the people have a number in '{column.name}', where a mean needs {least:,}.",
             f"Leave '{column.name}' out, or lower k or 'minimum_support'.",
         )
     order = np.argsort(column.numbers, kind="stable")
