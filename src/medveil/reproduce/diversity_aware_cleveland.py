@@ -173,19 +173,24 @@ def run_splits(
     *,
     original: bool = True,
 ) -> Results:
-    """Every way on the same random splits into 200 records for training and the rest for test."""
+    """Every way on the same random splits into 200 records for training and the rest for test.
+
+    In each split every way has the same random numbers too, so that it begins at the same centers: what differs is
+    what the way makes of them.
+    """
     numbers, history, present = data
     scores: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     worst: dict[str, Worst] = defaultdict(Worst)
     infeasible = 0
-    silent = Run(run.random, cancelled=run.cancelled)
     with Solvers() as solvers:
         for split, (train, test) in enumerate(_splits(len(numbers), splits, run)):
             run.step(f"Learning from clusters of {k}", split / splits)
             sets = {"original": numbers[train]} if original else {}
+            seed = int(run.random.integers(2**63))
             infeasible += int(history[train].sum()) % (TRAINED // k) != 0
             for way in ways:
-                cluster = clusters_of(way, numbers[train], history[train], k, solvers, silent)
+                alike = Run(np.random.default_rng(seed), cancelled=run.cancelled)
+                cluster = clusters_of(way, numbers[train], history[train], k, solvers, alike)
                 worst[way.name].see(cluster, history[train])
                 sets[way.name] = published_means(numbers[train], cluster)
             for name, made in sets.items():

@@ -51,7 +51,7 @@ class Assignment:
 
 
 def unit_of(points: Points, bits: int = _BITS) -> float:
-    """What distances are rounded to: the greatest possible one over 2^bits, so that n records err by n units at most."""
+    """What distances are rounded to: the greatest possible one over 2^bits. So n records err by n units at most."""
     spans = np.ptp(points.numbers, axis=0) if len(points) else np.zeros(0)
     widest = float(spans.sum() + points.scales.sum())
     return max(widest, 1e-300) / 2.0**bits
