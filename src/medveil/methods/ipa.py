@@ -151,7 +151,10 @@ class InformativePreserving(DifferentiallyPrivate):
                 threshold=outcome.threshold,
                 proof="docs/proofs/ipa.md",
             ),
-            against_truth(truth, released.keys(truth), noisy),
+            {
+                **against_truth(truth, released.keys(truth), noisy),
+                "records whose informative value was not released": int(table.counts.sum() - truth.counts.sum()),
+            },
         )
 
     def _published(self, problem: Problem, run: Run) -> Draft:

@@ -21,19 +21,33 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class Reports:
-    """The page for recipients and the steward's: numbers alone, drawn when they are written."""
+    """The page for recipients and the steward's: numbers alone, drawn when they are written.
+
+    optional: the steward's page is left out where it cannot be drawn, because a refusal would tell recipients what the
+        data hold.
+    """
 
     recipients: Page
     steward: Page | None
+    optional: bool = False
 
     def write(self, folder: Path, manifest: Manifest) -> Manifest:
         """Write both pages into a release directory; the manifest then lists the one that is published."""
         (folder / REPORT).write_text(render(self.recipients), encoding="utf-8")
-        if self.steward is not None:
-            (folder / INTERNAL / REPORT).write_text(render(self.steward), encoding="utf-8")
+        drawn = self._steward()
+        if drawn is not None:
+            (folder / INTERNAL / REPORT).write_text(drawn, encoding="utf-8")
         listed = replace(manifest, files={**manifest.files, REPORT: file_hash(folder / REPORT)})
         listed.write(folder)
         return listed
+
+    def _steward(self) -> str | None:
+        try:
+            return None if self.steward is None else render(self.steward)
+        except Exception:
+            if self.optional:
+                return None
+            raise
 
 
 def make_reports(manifest: Manifest, comparison: Comparison, content: Mapping[str, Any]) -> Reports:
@@ -44,11 +58,11 @@ def make_reports(manifest: Manifest, comparison: Comparison, content: Mapping[st
     recipients = recipients_page(manifest, comparison.published, comparison.companions)
     if NOT_MEASURED in content:
         return Reports(recipients, None)
+    optional = any(model.declared_domains for model in comparison.problem.models)
     found = Found(content["measures"], content["risks"], content["leakage"], content)
     try:
-        return Reports(recipients, steward_page(manifest, comparison, found))
+        return Reports(recipients, steward_page(manifest, comparison, found), optional)
     except Exception:
-        # Under differential privacy a refusal would tell recipients what the data hold.
-        if any(model.declared_domains for model in comparison.problem.models):
+        if optional:
             return Reports(recipients, None)
         raise
