@@ -8,7 +8,8 @@ their clusters. k-means-constrained minimizes squared distances to means. It nee
 virtual environment of its own beside this one.
 
 `--records`: the method from points to clusters, with a cap on a sensitive value that goes with the first column, on
-generated points; how far from the optimum for its centers it is, proved or measured; seconds and memory.
+generated points; how far from the optimum for its centers it is, proved or measured; seconds and memory. `--diseases`:
+on generated patients, with caps on all of their disease codes.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.datasets import patients
 from medveil.datasets.loaders import load
 from medveil.methods.diversity_aware.caps import even_caps, make_caps
 from medveil.methods.diversity_aware.halving import halve
-from medveil.methods.diversity_aware.points import cost, make_points, medians
+from medveil.methods.diversity_aware.points import Points, cost, make_points, medians
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
 from medveil.methods.method import Run
@@ -69,7 +71,7 @@ def peer(points: NDArray[np.float64], centers: NDArray[np.float64]) -> tuple[flo
         given, begun, out = (Path(temporary) / name for name in ("points.npy", "centers.npy", "labels.npy"))
         np.save(given, points)
         np.save(begun, centers)
-        command = [python, "-c", PEER, given, begun, out, str(K)]
+        command = [str(part) for part in (python, "-c", PEER, given, begun, out, K)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         seconds, number = done.stdout.split()[-2:]
         return float(seconds), int(number), np.load(out)
@@ -110,14 +112,28 @@ def generated(records: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     return numbers, (numbers[:, 0] + chance.normal(size=records) > 0.8).astype(np.int32)
 
 
-def by_size(records: int) -> None:
-    numbers, values = generated(records)
-    caps = make_caps(np.bincount(values).tolist(), K, None, capped=[True, True])
+def diseased(records: int) -> tuple[Points, NDArray[np.int32]]:
+    """Generated patients by age, sex, length of stay, region and surgery, with their disease codes."""
+    table = patients(records, seed=1)
+    codes = {name: np.unique(table[name].to_pylist(), return_inverse=True)[1] for name in table.column_names}
+    numbers = np.array([table[name].to_numpy() for name in ("age", "length_of_stay")], dtype=np.float64).T
+    categories = np.array([codes[name] for name in ("sex", "region", "surgery")]).T.astype(np.int32)
+    differ = [1.0 - np.square(np.bincount(column) / records).sum() for column in categories.T]
+    standardized = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
+    return make_points(standardized, categories, np.sqrt(2.0 / np.array(differ))), codes["disease"].astype(np.int32)
+
+
+def by_size(records: int, *, diseases: bool) -> None:
+    if diseases:
+        points, values = diseased(records)
+    else:
+        numbers, values = generated(records)
+        points = make_points(numbers)
+    counts = np.bincount(values).tolist()
+    caps = make_caps(counts, K, None, capped=[True] * len(counts))
     began = time.perf_counter()
     with Solvers() as solvers:
-        found = cluster_points(
-            make_points(numbers), values, caps, Effort(starts=1), solvers, Run(np.random.default_rng(1))
-        )
+        found = cluster_points(points, values, caps, Effort(starts=1), solvers, Run(np.random.default_rng(1)))
     seconds = time.perf_counter() - began
     memory = sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 2**20
     if found.bound is not None:
@@ -133,12 +149,14 @@ def main() -> None:
     parser.add_argument("--records", type=int, nargs="*", default=[5_000, 100_000])
     parser.add_argument("--starts", type=int, default=2, help="Starting centers to compare from.")
     parser.add_argument("--only-sizes", action="store_true", help="Leave k-means-constrained out.")
+    parser.add_argument("--diseases", action="store_true", help="Patients with hundreds of capped disease codes.")
     given = parser.parse_args()
     if not given.only_sizes:
         against_peer(given.data, 5_000, given.starts)
-    print(f"Clusters of {K} under caps on both values, generated points in 6 columns")
+    what = "all disease codes, generated patients in 5" if given.diseases else "both values, generated points in 6"
+    print(f"Clusters of {K} under caps on {what} columns")
     for records in given.records:
-        by_size(records)
+        by_size(records, diseases=given.diseases)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from medveil.privacy.l_diversity import entropies, top_to_tail
 from medveil.privacy.model import Reference
 from medveil.privacy.t_closeness import TCloseness
 from medveil.reproduce.diversity_aware import ATTRIBUTES, read_cleveland
+from medveil.reproduce.diversity_aware_cleveland import Way, run_splits
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 
@@ -177,3 +178,15 @@ def test_an_alpha_of_one_is_mostly_infeasible(cleveland):
         count = int(history[chance.permutation(282)[:200]].sum())
         infeasible += count % 20 != 0
     assert infeasible > 85
+
+
+@pytest.mark.parametrize("as_paper", [False, True])
+def test_ways_are_compared_on_the_same_splits_and_from_the_same_centers(cleveland, as_paper):
+    """Two ways that are the same come out the same: nothing but the way differs."""
+    ways = [Way(name, as_paper=as_paper) for name in ("one", "other")]
+    found = run_splits(cleveland, ways, ("Decision Tree",), 10, 2, Run(np.random.default_rng(3)), original=False)
+    assert found.worst["one"] == found.worst["other"]
+    one, other = (found.scores[way.name]["Decision Tree"] for way in ways)
+    assert one.shape == (2, 3)
+    assert np.array_equal(one, other)
+    assert not np.array_equal(one[0], one[1])
