@@ -9,6 +9,7 @@ import pytest
 import medveil
 from medveil.errors import PolicyError
 from medveil.methods.diversity_aware import DiversityAware
+from medveil.terminal import clustered
 
 ILL = ["a", "b", "a", "a", "b", "a", "a", "b", "b", "a", "a", "b"]
 
@@ -98,3 +99,13 @@ def test_an_alpha_nobody_can_mean_is_refused_at_once(alpha):
     with pytest.raises(ValueError, match="alpha"):
         DiversityAware(alpha=alpha)
     assert time.monotonic() - began < 1
+
+
+def test_how_near_the_optimum_is_is_printed():
+    table = {"x": list(range(12)), "ill": ILL}
+    exact = clustered(anonymize(table).manifest.method)
+    assert exact.startswith("4 clusters of cost ")
+    assert "none cost less than" in exact
+    blocks = anonymize(table, blocks_above=5, whole_up_to=5).manifest.method
+    assert blocks["bound"] is None
+    assert f"saved {blocks['measured_gap']:.2%}" in clustered(blocks)
