@@ -116,6 +116,10 @@ class Engine:
         values = sorted(row[0] for row in sample)
         return ColumnProfile(name, self.rows, distinct, missing, values, longest or 0, average or 0.0, lowest, highest)
 
+    def distinct(self, name: str) -> int:
+        """How many values a column has, missing aside."""
+        return int(self._one(f"SELECT count(DISTINCT {self.column(name)}) FROM data"))
+
     def unique_share(self, columns: Sequence[str]) -> float:
         """The share of records that no other record equals in these columns."""
         if not columns:

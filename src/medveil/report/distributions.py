@@ -26,6 +26,9 @@ MOST_LABELS = 24
 BINS = 10
 EVERYTHING = "anything (*)"
 UNPUBLISHED = "not published"
+MOST_VALUES = 10_000
+"""Values of a plain column, at most, of which the frequent ones are drawn."""
+
 EPOCH = dt.date(1970, 1, 1)
 
 Numbers = NDArray[np.float64]
@@ -48,9 +51,11 @@ def distribution(comparison: Comparison, name: str, least: int) -> Groups:
     return shown(groups, least, MOST_LABELS if groups.ordered else 14)
 
 
-def plain_distribution(comparison: Comparison, name: str, least: int) -> Groups:
-    """A column that is published as it is."""
+def plain_distribution(comparison: Comparison, name: str, least: int) -> Groups | None:
+    """A column that is published as it is; None where it has too many values for a picture to say anything."""
     engine, subject = comparison.problem.engine, comparison.problem.schema.subject
+    if engine.distinct(name) > MOST_VALUES:
+        return None
     texts, before, people = _plain_counts(engine, name, subject)
     column = comparison.published[name].filter(~comparison.suppressed).cast("string")
     counted = column.value_counts().to_pylist()
@@ -82,8 +87,9 @@ def _plain_counts(engine: Engine, name: str, subject: str | None) -> tuple[list[
 
 def _merged(groups: Groups) -> Groups:
     """Groups of one name become one."""
-    names = tuple(dict.fromkeys(groups.names))
-    place = np.array([names.index(name) for name in groups.names], dtype=np.int64)
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(groups.names))}
+    names = tuple(numbers)
+    place = np.array([numbers[name] for name in groups.names], dtype=np.int64)
 
     def summed(values: Numbers) -> Numbers:
         return np.bincount(place, values, minlength=len(names)).astype(np.float64)

@@ -50,7 +50,7 @@ def _gathered(groups: Groups, least: int, most: int) -> Groups:
     behind = _behind(groups)
     order = sorted(range(len(groups.names)), key=lambda i: (-behind[i], groups.names[i]))
     kept = [i for i in order if behind[i] >= least][:most]
-    rest = [i for i in order if i not in set(kept)]
+    rest = order[len(kept) :]  # those with fewer come last
     while rest and kept and sum(behind[i] for i in rest) < least:
         rest.append(kept.pop())
     if not rest:

@@ -128,21 +128,24 @@ def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least:
 
 
 def _columns(pictures: Pictures, comparison: Comparison, least: int) -> Section:
-    made = []
+    made, undrawn = [], []
     for name in (*comparison.coverage, *comparison.sensitive_coverage):
         role = "quasi-identifier" if name in comparison.coverage else "sensitive column"
         made.append(shares(pictures, name, f"{role}, share of records.", distribution(comparison, name, least)))
     for name in comparison.problem.schema.plain:
         if name in comparison.published.column_names:
             groups = plain_distribution(comparison, name, least)
-            made.append(shares(pictures, name, "plain column, published as it is.", groups))
-    words = (
-        (
-            "How often each value is in the original and in the release. A published range or set counts evenly for "
-            "all that it covers. Small groups are put together."
-        ),
-    )
-    return Section("columns", "Each column before and after", words, made)
+            if groups is None:
+                undrawn.append(name)
+            else:
+                made.append(shares(pictures, name, "plain column, published as it is.", groups))
+    words = [
+        "How often each value is in the original and in the release. A published range or set counts evenly for "
+        "all that it covers. Small groups are put together."
+    ]
+    if undrawn:
+        words.append(f"Published as they are, with too many values to be drawn: {', '.join(undrawn)}.")
+    return Section("columns", "Each column before and after", tuple(words), made)
 
 
 def _utility(pictures: Pictures, scores: Mapping[str, Mapping[str, Any]]) -> Section:

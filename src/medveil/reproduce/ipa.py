@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from medveil.datasets.calibration import RECORDS
 from medveil.methods.ipa_loss import Losses
 from medveil.methods.ipa_published import Published
 from medveil.methods.method import Run
-from medveil.reproduce.ipa_data import SEXES, Made, Patients, generated, k_anonymous
+from medveil.reproduce.ipa_data import EQUAL, FALSE_CELLS, SEXES, Made, Patients, generated, k_anonymous
 from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
 
 Numbers = NDArray[np.float64]
@@ -25,6 +25,9 @@ K = 10
 THRESHOLD = 2
 PAPER_LOSS = {"IPA": 0.28, "k-anonymity": 0.43, "noisy histogram": 0.69}
 ONE_NODE = "the paper's hierarchies are not published; medveil takes the node of least loss"
+QUERIES = [(sex, what) for what in ("counts", "stays") for sex in SEXES]
+"""Q1 to Q4."""
+
 GENERATED = "other patients: generated ones, near the paper's in these queries only"
 
 COUNTS = {
@@ -63,8 +66,8 @@ class _Results:
     original: Made
     generalized: Made
     proved: dict[float, list[Made]]
-    published: dict[float, list[tuple[Made, Published]]]
-    histogram: dict[float, list[Made]]
+    published: dict[float, list[tuple[Made, Published]]] = field(default_factory=dict)
+    histogram: dict[float, list[Made]] = field(default_factory=dict)
 
 
 class IPAReproduction(Reproduction):
@@ -93,11 +96,16 @@ class IPAReproduction(Reproduction):
                 yield _answers(f"{counted}, patients with stroke by age", results, sex, "counts", COUNTS[sex], 5)
                 yield _answers(f"{stayed}, mean length of stay by age", results, sex, "stays", STAYS[sex], 10)
             yield _goals(results)
+        with generated(records, stays=EQUAL) as (people, table):
+            run.step("Stays in equal intervals")
+            alone = people.generalized(k_anonymous(table, K, run, EQUAL))
+            proved = _proved(people, run, 3 if quick else 10, EPSILONS[:1])
+            yield _elsewhere(_Results(people.original(), alone, proved))
 
 
-def _proved(people: Patients, run: Run, runs: int) -> dict[float, list[Made]]:
+def _proved(people: Patients, run: Run, runs: int, epsilons: Sequence[float] = EPSILONS) -> dict[float, list[Made]]:
     found = {}
-    for epsilon in EPSILONS:
+    for epsilon in epsilons:
         run.step(f"IPA as proved, epsilon {epsilon:g}")
         mechanism = people.mechanism(epsilon)
         prepared = mechanism.prepare(people.table)
@@ -241,7 +249,8 @@ def _answers(
         title,
         tuple(lines),
         "The paper's columns: original, its method, k-anonymity. Ours: original, proved, published, k-anonymity, noisy "
-        "histogram. The verdict is on the original alone: the others depend on hierarchies that are not published.",
+        "histogram. The verdict is on the original alone: the others depend on hierarchies that are not published. Rows "
+        "of * alone meet no condition; where no other row is left the mean is 200.5, that of all days there can be.",
     )
 
 
@@ -252,7 +261,7 @@ def _error(results: _Results, made: Sequence[Made], sex: str, what: str) -> floa
 
 def _goals(results: _Results) -> Section:
     lines = []
-    for number, (sex, what) in enumerate([(sex, what) for what in ("counts", "stays") for sex in SEXES], start=1):
+    for number, (sex, what) in enumerate(QUERIES, start=1):
         errors = {
             name: _error(results, made, sex, what)
             for name, made in (
@@ -286,3 +295,27 @@ def _goals(results: _Results) -> Section:
         )
     )
     return Section("What the paper concludes", tuple(lines), "Errors are means over all runs, epsilon 1.")
+
+
+def _elsewhere(results: _Results) -> Section:
+    """What hierarchies decide: the same comparison where no interval of stays gathers the rare long ones."""
+    lines = []
+    for number, (sex, what) in enumerate(QUERIES, start=1):
+        proved, alone = (_error(results, made, sex, what) for made in (results.proved[1.0], [results.generalized]))
+        lines.append(
+            Line(
+                f"Q{number}: mean absolute error",
+                "",
+                f"proved {proved:.1f}, k-anonymity {alone:.1f}",
+                Verdict.OURS,
+                "proved is nearer" if proved < alone else "k-anonymity is nearer",
+            )
+        )
+    return Section(
+        "The same with stays in equal intervals",
+        tuple(lines),
+        "Above, stays are in bands: a day, up to three, a week, two weeks, a month, longer; k-anonymity, which "
+        "suppresses nobody, then gives up ages. In intervals of 10 and 100 days the few long stays force it to give up "
+        "stays in their place, and ages stay in tens, without any noise. Which of the two is nearer to a query is "
+        f"decided by the hierarchies, which the paper does not print. `false_cells` is {FALSE_CELLS:g} throughout.",
+    )

@@ -45,16 +45,22 @@ REGIONS = {
 }
 SEXES = ("M", "F")
 
+BANDS = {"cuts": [[2, 4, 8, 15, 31], [15]]}
+"""Stays as wards speak of them: a day, up to three, a week, two weeks, a month, longer; then two weeks, longer."""
 
-def attributes() -> dict[str, Any]:
+EQUAL = {"widths": [10, 100]}
+"""Stays in equal intervals."""
+
+FALSE_CELLS = 10.0
+"""Cells without a record that may be expected to pass: few beside more than a million patients."""
+
+
+def attributes(stays: Mapping[str, Any] = BANDS) -> dict[str, Any]:
     """The six columns with hierarchies of 4, 2, 4, 4 and 2 levels: 256 nodes, as in the paper."""
     return {
         "age": {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [10, 30]}},
         "sex": {"role": "quasi", "domain": ["F", "M"]},
-        "length_of_stay": {
-            "role": "quasi",
-            "hierarchy": {"type": "intervals", "domain": [1, 400], "widths": [10, 100]},
-        },
+        "length_of_stay": {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [1, 400], **stays}},
         "region": {"role": "quasi", "hierarchy": {"type": "taxonomy", "tree": REGIONS}},
         "surgery": {"role": "quasi", "domain": ["no", "yes"]},
         "disease": {"role": "sensitive", "domain": list(diseases().codes)},
@@ -92,7 +98,7 @@ class Patients:
     def made(self, levels: Levels, keys: Integers, counts: Integers, stars: Integers) -> Made:
         """A release from its cells."""
         losses = noisy_losses(self.grid, self.grid.at(self.table, levels), keys, counts, stars)
-        return Made(levels, losses, *self._answers(levels, keys, counts, int(stars[self.stroke])))
+        return Made(levels, losses, *self._answers(levels, keys, counts))
 
     def original(self) -> Made:
         bottom = self.grid.space.bottom
@@ -100,9 +106,13 @@ class Patients:
         return self.made(bottom, *_sorted(self.grid.keys(self.table), self.table.counts), none)
 
     def _answers(
-        self, levels: Levels, keys: Integers, counts: Integers, stars: int
+        self, levels: Levels, keys: Integers, counts: Integers
     ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
-        """Q1 to Q4; a label counts by the share of what it covers that a query asks for, and so does a row of `*`."""
+        """Q1 to Q4; a label counts by the share of what it covers that a query asks for.
+
+        Rows of `*` alone meet no condition, as in the paper's SQL. Where no row is left, the mean is that of all days
+        that there can be: nothing is known.
+        """
         codes, values = self.grid.decoded(levels, keys)
         ill = values == self.stroke
         groups = dict(zip(self.problem.schema.quasi, codes[:, ill], strict=True))
@@ -113,17 +123,14 @@ class Patients:
         found, lengths = {}, {}
         for sex in SEXES:
             weight = rows.copy()
-            hidden = float(stars)
             for name, wanted in (("sex", sex), ("surgery", "no")):
                 code = self.problem.cells.domains[name].values.index(wanted)
                 weight *= shares[name][groups[name], code]
-                hidden /= len(self.problem.cells.domains[name])
             by_age = [self._by_age(shares["age"], years)[groups["age"]] for years in (5, 10)]
             five, ten = (weight @ one for one in by_age)
             total = (weight * stay[groups["length_of_stay"]]) @ by_age[1]
-            found[sex] = (five + hidden * 5 / 100)[:18]
-            spread = hidden * 10 / 100
-            lengths[sex] = ((total + spread * days.mean()) / np.maximum(ten + spread, 1e-9))[:9]
+            found[sex] = five[:18]
+            lengths[sex] = np.divide(total, ten, out=np.full_like(ten, days.mean()), where=ten > 0)[:9]
         return found, lengths
 
     def _shares(self, name: str, level: int) -> Numbers:
@@ -137,7 +144,7 @@ class Patients:
         return np.asarray(np.add.reduceat(shares, np.arange(0, shares.shape[1], years), axis=1))
 
     def mechanism(self, epsilon: float) -> Mechanism:
-        return Mechanism(self.grid, parts(epsilon, SHARES))
+        return Mechanism(self.grid, parts(epsilon, SHARES), false_cells=FALSE_CELLS)
 
     def proved(self, mechanism: Mechanism, prepared: Prepared) -> Made:
         outcome = mechanism.draw(prepared)
@@ -172,24 +179,26 @@ def _sorted(keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
 
 
 @contextmanager
-def generated(records: int, seed: int | None = 1) -> Iterator[tuple[Patients, pa.Table]]:
+def generated(
+    records: int, seed: int | None = 1, stays: Mapping[str, Any] = BANDS
+) -> Iterator[tuple[Patients, pa.Table]]:
     """Generated patients, ready to be published."""
     table = patients(records, seed)
-    with _opened(table, {"model": "differential-privacy", "epsilon": 1.0}, "ipa") as problem:
+    with _opened(table, {"model": "differential-privacy", "epsilon": 1.0}, "ipa", stays) as problem:
         grid = grid_of(problem)
         yield Patients(problem, grid, table_of(problem, grid)), table
 
 
-def k_anonymous(table: pa.Table, k: int, run: Run) -> Levels:
+def k_anonymous(table: pa.Table, k: int, run: Run, stays: Mapping[str, Any] = BANDS) -> Levels:
     """The levels of least loss at which nobody stands out from fewer than k, without suppression."""
-    with _opened(table, {"model": "k-anonymity", "k": k}, "optimal") as problem:
+    with _opened(table, {"model": "k-anonymity", "k": k}, "optimal", stays) as problem:
         draft = Optimal().anonymize(problem, run)
     levels = {attribute.name: attribute.level for attribute in draft.attributes}
     return tuple(int(levels[name] or 0) for name in attributes() if name != "disease")
 
 
 @contextmanager
-def _opened(table: pa.Table, model: Mapping[str, Any], method: str) -> Iterator[Problem]:
-    policy, _ = load_policy({"attributes": attributes(), "privacy": [dict(model)], "method": method})
+def _opened(table: pa.Table, model: Mapping[str, Any], method: str, stays: Mapping[str, Any]) -> Iterator[Problem]:
+    policy, _ = load_policy({"attributes": attributes(stays), "privacy": [dict(model)], "method": method})
     with opened(policy, Path(), table) as (problem, _):
         yield problem
