@@ -140,8 +140,10 @@ def _columns(pictures: Pictures, comparison: Comparison, least: int) -> Section:
             else:
                 made.append(shares(pictures, name, "plain column, published as it is.", groups))
     words = [
-        "How often each value is in the original and in the release. A published range or set counts evenly for "
-        "all that it covers. Small groups are put together."
+        (
+            "How often each value is in the original and in the release. A published range or set counts evenly for "
+            "all that it covers. Small groups are put together."
+        )
     ]
     if undrawn:
         words.append(f"Published as they are, with too many values to be drawn: {', '.join(undrawn)}.")

@@ -45,7 +45,8 @@ def _csv(path: Path) -> ReleaseFile:
     columns = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(names)))
     relation = (
         f"read_csv({quote_path(path)}, auto_detect=false, columns={{{columns}}}, header=true, delim=',', "
-        f"quote='\"', escape='\"', nullstr='', allow_quoted_nulls=false, compression='none', max_line_size=16777216, buffer_size=33554432)"
+        f"quote='\"', escape='\"', nullstr='', allow_quoted_nulls=false, compression='none', "
+        f"max_line_size=16777216, buffer_size=33554432)"
     )
     return ReleaseFile(names, relation)
 
