@@ -91,15 +91,21 @@ class Coverage:
 
 def encode_labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str | None, ...], NDArray[np.int32]]:
     """The distinct labels that a column has (None: missing), and the label of each row."""
+    labels, codes = encode_texts(column)
+    return tuple(labels.to_pylist()), codes
+
+
+def encode_texts(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
+    """The distinct texts that a column has, the missing one among them, and which one each row has."""
     chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not pa.types.is_dictionary(chunk.type):
         encoded = chunk.cast(pa.string()).dictionary_encode(null_encoding="encode")
-        return tuple(encoded.dictionary.to_pylist()), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     # A dictionary may have entries that no row has, and lacks the missing value, which is one of its own here.
-    known = [*chunk.dictionary.cast(pa.string()).to_pylist(), None]
+    known = pa.concat_arrays([chunk.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
     indices = np.asarray(pc.fill_null(chunk.indices.cast(pa.int32()), len(known) - 1))
     used, codes = dense(indices.astype(np.int64), len(known))
-    return tuple(known[index] for index in used), codes.astype(np.int32)
+    return known.take(pa.array(used)), codes.astype(np.int32)
 
 
 def cover(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from medveil.comparison.comparison import CODE_BOOK, Comparison
 from medveil.comparison.coverage import Coverage
 from medveil.engine.engine import Engine
 from medveil.hierarchy.hierarchy import ROOT
-from medveil.report.groups import Groups, between, shown
+from medveil.report.groups import MOST_VALUES, Groups, between, shown
 from medveil.report.words import MISSING, clean
 from medveil.table.labels import parse_label
 from medveil.table.schema import Kind
@@ -26,9 +27,6 @@ MOST_LABELS = 24
 BINS = 10
 EVERYTHING = "anything (*)"
 UNPUBLISHED = "not published"
-MOST_VALUES = 10_000
-"""Values of a plain column, at most, of which the frequent ones are drawn."""
-
 EPOCH = dt.date(1970, 1, 1)
 
 Numbers = NDArray[np.float64]
@@ -71,6 +69,11 @@ def plain_distribution(comparison: Comparison, name: str, least: int) -> Groups 
         np.array([held.get(value, (0, 0))[1] for value in names], dtype=np.float64),
     )
     return shown(_merged(groups), least)
+
+
+def too_many(undrawn: Sequence[str]) -> list[str]:
+    """What is said of the columns that are not drawn."""
+    return [f"Too many values to be drawn: {', '.join(undrawn)}."] if undrawn else []
 
 
 def _plain_counts(engine: Engine, name: str, subject: str | None) -> tuple[list[str | None], list[int], list[int]]:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
+MOST_VALUES = 10_000
+"""Values of a column, at most, of which the frequent ones are drawn."""
+
 OPEN = "…"
 """The end of a range that has none."""
 

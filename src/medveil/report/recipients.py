@@ -24,8 +24,8 @@ from medveil.report.common import (
     unguarded,
 )
 from medveil.report.content import Page, Section, Table
-from medveil.report.distributions import EVERYTHING
-from medveil.report.groups import Groups, shown
+from medveil.report.distributions import EVERYTHING, too_many
+from medveil.report.groups import MOST_VALUES, Groups, shown
 from medveil.report.method_pictures import budget_pictures, counterfeit_pictures, search_pictures
 from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups
@@ -41,13 +41,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
     sections = [
         Section("claims", "What is claimed", _explained(manifest), tables=[claims_table(manifest.claims)]),
         *_sizes(pictures, manifest, published, least),
-        Section(
-            "columns",
-            "The columns",
-            ("How often each value is in the release. Rare values are put together.",),
-            [shares(pictures, name, _described(a), _counted(published[name], least)) for name, a in _told(manifest)],
-            [attribute_table(manifest)],
-        ),
+        _columns(pictures, manifest, published, least),
         method_section(
             manifest,
             [
@@ -92,7 +86,22 @@ def _described(attribute: Mapping[str, Any]) -> str:
     return role + (f", published as {form}" if form else "") + "."
 
 
-def _counted(column: pa.ChunkedArray, least: int) -> Groups:
+def _columns(pictures: Pictures, manifest: Manifest, published: pa.Table, least: int) -> Section:
+    drawn, undrawn = [], []
+    for name, attribute in _told(manifest):
+        groups = _counted(published[name], least)
+        if groups is None:
+            undrawn.append(name)
+        else:
+            drawn.append(shares(pictures, name, _described(attribute), groups))
+    words = ["How often each value is in the release. Rare values are put together.", *too_many(undrawn)]
+    return Section("columns", "The columns", words, drawn, [attribute_table(manifest)])
+
+
+def _counted(column: pa.ChunkedArray, least: int) -> Groups | None:
+    """How often each value is there; None where there are too many for a picture to say anything."""
+    if len(pc.unique(column)) > MOST_VALUES:
+        return None
     counted = column.cast(pa.string()).value_counts().to_pylist()
     names = tuple(EVERYTHING if entry["values"] == ROOT else clean(entry["values"]) for entry in counted)
     counts = np.array([entry["counts"] for entry in counted], dtype=np.float64)

@@ -21,7 +21,7 @@ from medveil.report.common import (
     unguarded,
 )
 from medveil.report.content import Page, Picture, Section, Table
-from medveil.report.distributions import distribution, plain_distribution
+from medveil.report.distributions import distribution, plain_distribution, too_many
 from medveil.report.method_pictures import (
     budget_pictures,
     cluster_pictures,
@@ -143,11 +143,10 @@ def _columns(pictures: Pictures, comparison: Comparison, least: int) -> Section:
         (
             "How often each value is in the original and in the release. A published range or set counts evenly for "
             "all that it covers. Small groups are put together."
-        )
+        ),
+        *too_many(undrawn),
     ]
-    if undrawn:
-        words.append(f"Published as they are, with too many values to be drawn: {', '.join(undrawn)}.")
-    return Section("columns", "Each column before and after", tuple(words), made)
+    return Section("columns", "Each column before and after", words, made)
 
 
 def _utility(pictures: Pictures, scores: Mapping[str, Mapping[str, Any]]) -> Section:

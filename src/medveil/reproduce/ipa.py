@@ -250,7 +250,7 @@ def _answers(
         tuple(lines),
         "The paper's columns: original, its method, k-anonymity. Ours: original, proved, published, k-anonymity, noisy "
         "histogram. The verdict is on the original alone: the others depend on hierarchies that are not published. "
-        "Rows of * alone meet no condition; where no other row is left the mean is 200.5, that of all days there can be.",
+        "Rows of * alone meet no condition; where no other row is left the mean is 200.5, that of all possible days.",
     )
 
 

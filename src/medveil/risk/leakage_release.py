@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.comparison.coverage import encode_texts
 from medveil.engine import Engine
 from medveil.methods.problem import Problem
 from medveil.risk.leakage import loss_of
@@ -65,27 +66,28 @@ def _before(problem: Problem) -> Crowd:
 
 
 def _of_plain(problem: Problem, name: str) -> Crowd:
-    """The people of the source by one plain column, each on its own: together they may have as many values as rows."""
+    """The people of the source by one plain column. Its values stay in the engine: there may be as many as rows."""
     engine, subject = problem.engine, problem.schema.subject
-    wanted = [name] if subject is None else [name, subject]
-    selected = ", ".join(f"{engine.column(one)} AS c{j}" for j, one in enumerate(wanted))
-    rows = engine.connection.sql(f"SELECT {selected} FROM data").to_arrow_table()
-    return _crowd({name: rows["c0"]}, None if subject is None else _encoded(rows["c1"])[0])
+    person = "NULL" if subject is None else engine.column(subject)
+    entries = engine.connection.sql(
+        "SELECT (dense_rank() OVER (ORDER BY value) - 1)::INTEGER AS code, "
+        "(dense_rank() OVER (ORDER BY person) - 1)::INTEGER AS person, records FROM "
+        f"(SELECT {engine.column(name)} AS value, {person} AS person, count(*) AS records FROM data GROUP BY ALL)"
+    ).to_arrow_table()
+    codes, people = (np.asarray(entries[column]) for column in ("code", "person"))
+    size = int(codes.max(initial=-1)) + 1
+    counts = np.asarray(entries["records"])
+    return make_crowd([name], codes[None, :], [size], counts, person=None if subject is None else people)
 
 
 def _crowd(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None = None) -> Crowd:
     """The people of a table of which every row is a record."""
-    encoded = [_encoded(column) for column in columns.values()]
+    encoded = [encode_texts(column) for column in columns.values()]
     rows = len(next(iter(columns.values()), ()))
-    codes = np.array([codes for codes, _ in encoded], dtype=np.int32).reshape(len(encoded), rows)
-    return make_crowd(list(columns), codes, [size for _, size in encoded], np.ones(rows, dtype=np.int64), person=person)
-
-
-def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], int]:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32), len(encoded.dictionary)
+    codes = np.array([codes for _, codes in encoded], dtype=np.int32).reshape(len(encoded), rows)
+    return make_crowd(
+        list(columns), codes, [len(texts) for texts, _ in encoded], np.ones(rows, dtype=np.int64), person=person
+    )
 
 
 def _linked(engine: Engine, links: pa.Table, plain: Sequence[str], subject: str) -> Crowd:
@@ -96,5 +98,5 @@ def _linked(engine: Engine, links: pa.Table, plain: Sequence[str], subject: str)
     kept = links.column(0)  # whatever it is called
     columns = {name: links[name].filter(kept) for name in links.column_names[1:]}
     columns |= {name: rows[f"c{j}"].filter(kept) for j, name in enumerate(plain)}
-    person, _ = _encoded(rows[f"c{len(plain)}"].filter(kept))
+    _, person = encode_texts(rows[f"c{len(plain)}"].filter(kept))
     return _crowd(columns, person)
