@@ -292,5 +292,19 @@ def test_before_and_after_a_release_with_a_subject_counts_people():
             slow_loss({"codes": [[0, 1, 1, 0]], "person": [0, 0, 1, 2], "weights": None}, (0,))[1]
         )
         assert told["all_quasi_identifiers"]["after"]["loss"] == 0
+        assert by_name["w"]["before"]["loss"] == pytest.approx(
+            slow_loss({"codes": [[0, 1, 1, 0, 0]], "person": [0, 0, 1, 2, 3], "weights": None}, (0,))[1]
+        )
         without = before_and_after(problem, published)
         assert (without["counted_after"], without["number_after"]) == ("records", 4)
+
+
+def test_before_a_release_a_missing_value_of_a_plain_column_is_a_value_of_its_own():
+    table = {"a": ["p"] * 4, "w": ["1", None, None, "2"]}
+    with make_problem(table, quasi=["a"], plain=["w"]) as problem:
+        told = before_and_after(problem, pa.table(table))
+    (found,) = [entry for entry in told["attributes"] if entry["attribute"] == "w"]
+    slow = slow_loss({"codes": [[0, 1, 1, 2]], "person": None, "weights": None}, (0,))[1]
+    assert found["before"] == found["after"]
+    assert found["before"]["loss"] == pytest.approx(slow)
+    assert (found["before"]["values"], found["before"]["unique"]) == (3, 0.5)
