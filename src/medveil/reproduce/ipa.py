@@ -155,6 +155,7 @@ def _losses(people: Patients, results: _Results) -> Section:
             "yes",
             "yes" if order else "no",
             Verdict.REPRODUCED if order else Verdict.DIFFERS,
+            "" if order else "bands of stays cost k-anonymity little",
         )
     )
     domain = people.grid.cells(people.grid.space.bottom)
