@@ -20,8 +20,10 @@ from medveil.comparison.grouping import Codes, combine, count_people
 from medveil.comparison.settings import Evaluation
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.problem import Problem
+from medveil.table.labels import Span
 
 CODE_BOOK = "codebook.csv"
+MEANS = "means"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Comparison:
     settings: what the policy asks of the measures.
     other: another release of the same people.
     folder: the release directory, where there is one.
+    attacked: means are taken for what an attacker knows to be behind them: the interval that the code book tells.
     memory: figures that several measures need, kept from the first to the last.
     """
 
@@ -93,6 +96,7 @@ class Comparison:
     settings: Evaluation = field(default_factory=Evaluation)
     other: Comparison | None = None
     folder: Path | None = None
+    attacked: bool = False
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def random(self, purpose: str) -> np.random.Generator:
@@ -113,7 +117,8 @@ class Comparison:
         problem = self.problem
         hierarchy = problem.hierarchies.get(name, problem.reference.hierarchies.get(name))
         book = self._book(name) if self.forms.get(name) == "ids" else None
-        return cover(self.column(name), problem.cells.domains[name], hierarchy, book)
+        intervals = self._intervals(name) if self.attacked else {}
+        return cover(self.column(name), problem.cells.domains[name], hierarchy, book, intervals)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A published column; one that was left out says nothing in every row."""
@@ -131,6 +136,36 @@ class Comparison:
             return None
         lines = zip(*(book[key].to_pylist() for key in ("attribute", "published", "stands_for")), strict=True)
         return {published: value for attribute, published, value in lines if attribute == name}
+
+    def _intervals(self, name: str) -> dict[str, list[Span]]:
+        """What the published means of a column are the means of, where the code book tells it of all of them. The
+        outermost intervals are open: what lies beyond them must be somewhere.
+        """
+        book = self.companions.get(CODE_BOOK)
+        if self.forms.get(name) != MEANS or book is None or not {"low", "high"} <= set(book.column_names):
+            return {}
+        rows = book.filter(pc.equal(book["attribute"].cast(pa.string()), name))
+        means, lows, highs = (rows[key].cast(pa.string()).to_pylist() for key in ("published", "low", "high"))
+        if not means or not all(lows) or not all(highs):
+            return {}
+        first, last = min(lows, key=float), max(highs, key=float)
+        found: dict[str, list[Span]] = {}
+        for mean, low, high in zip(means, lows, highs, strict=True):
+            span = Span(None if low == first else low, None if high == last else high, high_closed=False)
+            found.setdefault(mean, []).append(span)
+        return found
+
+    @cached_property
+    def approximate(self) -> frozenset[str]:
+        """Quasi-identifiers of which numbers are published that need not be anybody's own, such as means: who looks for
+        somebody takes the nearest.
+        """
+        return frozenset(
+            name
+            for name, coverage in self.coverage.items()
+            if coverage.foreign.any()
+            or (coverage.line is not None and self.forms.get(name) == MEANS and not self._intervals(name))
+        )
 
     @cached_property
     def suppressed(self) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from medveil.comparison.foreign import read_foreign
 from medveil.comparison.grouping import dense
-from medveil.comparison.runs import Runs, merged
+from medveil.comparison.runs import Runs, are_whole, merged
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.table.domain import Domain, read_date, read_number
 from medveil.table.labels import Cover, Span, parse_label
@@ -109,17 +109,22 @@ def encode_texts(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, NDArray[
 
 
 def cover(
-    column: pa.ChunkedArray, domain: Domain, hierarchy: Hierarchy | None = None, book: Mapping[str, str] | None = None
+    column: pa.ChunkedArray,
+    domain: Domain,
+    hierarchy: Hierarchy | None = None,
+    book: Mapping[str, str] | None = None,
+    intervals: Mapping[str, Sequence[Span]] | None = None,
 ) -> Coverage:
     """What each label of a published column stands for.
 
     A label is looked up among the values and the groups of the hierarchy first, and read as a range or a set where
-    it is neither; `book` says what stands for which value where ids were published. What covers values of the data
+    it is neither; `book` says what stands for which value where ids were published, `intervals` what is behind a number
+    where means were. What covers values of the data
     also covers its part of the declared domain: the group's own number where the hierarchy knows it, otherwise the
     number of values.
     """
     labels, codes = encode_labels(column)
-    reader = _Reader(domain, hierarchy, book)
+    reader = _Reader(domain, hierarchy, book, intervals or {})
     read = [reader.read(label) for label in labels]
     return Coverage(
         domain=domain,
@@ -147,8 +152,15 @@ class _Read:
 class _Reader:
     """Reads the labels of one column."""
 
-    def __init__(self, domain: Domain, hierarchy: Hierarchy | None, book: Mapping[str, str] | None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        hierarchy: Hierarchy | None,
+        book: Mapping[str, str] | None,
+        intervals: Mapping[str, Sequence[Span]],
+    ) -> None:
         self.domain = domain
+        self.intervals = intervals
         self.size = hierarchy.size if hierarchy is not None else float(len(domain))
         self.book = book
         self.values = domain.present
@@ -156,7 +168,7 @@ class _Reader:
         self.code_of = {value: code for code, value in enumerate(domain.values)}
         self.has_line = domain.kind in {Kind.NUMBER, Kind.DATE} and self.present > 0
         self.numbers = domain.numbers[: self.present] if self.has_line else np.zeros(0)
-        self.whole = self.has_line and bool(np.all(np.mod(self.numbers, 1) == 0))
+        self.whole = self.has_line and are_whole(self.numbers)
         self.groups = _groups(hierarchy) if hierarchy is not None else {}
 
     def read(self, label: str | None) -> _Read:
@@ -164,6 +176,8 @@ class _Reader:
             return self._everything()
         if self.book is not None and label is not None and label in self.book:
             return self._parsed(Cover(values=(label,)))  # an id may look like another value
+        if label is not None and label in self.intervals:
+            return self._parsed(Cover(spans=tuple(self.intervals[label])))
         if label in self.groups:
             runs, covered = self.groups[label]
             return self._known(label, runs, covered)

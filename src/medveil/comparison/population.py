@@ -9,6 +9,9 @@ from medveil.comparison.comparison import Comparison
 from medveil.comparison.grouping import Codes
 from medveil.comparison.matching import match
 
+POPULATION = "population"
+"""Under this name a comparison remembers the figure."""
+
 
 def population_of_classes(comparison: Comparison) -> Codes | None:
     """The people of the population whose quasi-identifiers each class covers; None without a population.
@@ -18,14 +21,14 @@ def population_of_classes(comparison: Comparison) -> Codes | None:
     cells = comparison.problem.cells
     if cells.population is None:
         return None
-    if "population" not in comparison.memory:
+    if POPULATION not in comparison.memory:
         members = np.flatnonzero(cells.population > 0)
         codes, people = cells.codes[:, members], cells.population[members]
         offsets, classes = match(codes, comparison.classes.labels, list(comparison.coverage.values()))
         counts = np.repeat(people, np.diff(offsets))
         found = np.bincount(classes, counts, minlength=len(comparison.classes)).astype(np.int64)
-        comparison.memory["population"] = found
-    known: Codes = comparison.memory["population"]
+        comparison.memory[POPULATION] = found
+    known: Codes = comparison.memory[POPULATION]
     return known
 
 

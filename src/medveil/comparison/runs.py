@@ -40,24 +40,37 @@ class Runs:
 
     @cached_property
     def totals(self) -> Floats:
-        """How much each label covers."""
-        return np.bincount(self.label, self.ends - self.starts, minlength=len(self)).astype(np.float64)
+        """How much each label covers; infinite where that is beyond all numbers."""
+        with np.errstate(over="ignore"):
+            return np.bincount(self.label, self.ends - self.starts, minlength=len(self)).astype(np.float64)
+
+    @cached_property
+    def _scaled(self) -> Floats:
+        """The lengths of all runs on one smaller scale, on which neither a length nor a sum is beyond all numbers."""
+        scale = 0.5 / max(len(self.starts), 1)
+        return self.ends * scale - self.starts * scale if self._huge else self.ends - self.starts
+
+    @cached_property
+    def _huge(self) -> bool:
+        return not bool(np.isfinite(self.totals).all())
 
     @cached_property
     def weights(self) -> Floats:
         """The share of its label that each run holds: by length, or evenly where a label is points alone."""
-        total = self.totals[self.label]
+        total = np.bincount(self.label, self._scaled, minlength=len(self))[self.label]
         number = np.diff(self.offsets)[self.label]
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(total > 0, (self.ends - self.starts) / total, 1.0 / number)
+            return np.where(total > 0, self._scaled / total, 1.0 / number)
 
     def shares_within(self, low: float, high: float) -> Floats:
         """The share of each label that lies in `low` to below `high`, where it is spread evenly over what it covers."""
-        length = self.ends - self.starts
-        inside = np.minimum(self.ends, high) - np.maximum(self.starts, low)
+        start, end = np.maximum(self.starts, low), np.minimum(self.ends, high)
         point = (self.starts >= low) & (self.starts < high)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(length > 0, np.clip(inside, 0.0, None) / length, point)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            whole, inside = self.ends - self.starts, end - start
+            if self._huge:
+                whole, inside = self.ends / 2 - self.starts / 2, end / 2 - start / 2
+            share = np.where(whole > 0, np.clip(inside, 0.0, None) / whole, point)
         return np.bincount(self.label, self.weights * share, minlength=len(self)).astype(np.float64)
 
     def draw(self, labels: NDArray[np.int64], random: np.random.Generator) -> Floats:
@@ -72,7 +85,11 @@ class Runs:
         run = np.minimum(run, np.maximum(self.offsets[labels + 1] - 1, 0))
         run = np.maximum(run, np.minimum(self.offsets[labels], len(self.starts) - 1))
         within = (drawn - (above[run] - self.weights[run])) / np.maximum(self.weights[run], 1e-300)
-        position = self.starts[run] + np.clip(within, 0.0, np.nextafter(1.0, 0.0)) * (self.ends[run] - self.starts[run])
+        within = np.clip(within, 0.0, np.nextafter(1.0, 0.0))
+        if self._huge:
+            position = self.starts[run] * (1.0 - within) + self.ends[run] * within
+        else:
+            position = self.starts[run] + within * (self.ends[run] - self.starts[run])
         empty = self.offsets[labels + 1] == self.offsets[labels]
         return np.where(empty, np.nan, position)
 
@@ -90,3 +107,13 @@ def merged(runs: list[tuple[float, float]]) -> list[tuple[float, float]]:
         else:
             found.append((start, end))
     return found
+
+
+def are_whole(numbers: Floats) -> bool:
+    """Whether all numbers are whole, and small enough that the next whole one is another; missing ones aside.
+
+    >>> are_whole(np.array([1.0, 7.0, np.nan])), are_whole(np.array([1.5])), are_whole(np.array([1e300]))
+    (True, False, False)
+    """
+    known = numbers[~np.isnan(numbers)]
+    return bool(np.all(np.mod(known, 1) == 0) and np.all(np.abs(known) < 2**53))

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.comparison.coverage import Coverage
+from medveil.comparison.runs import are_whole
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
@@ -26,17 +27,11 @@ def drawn_numbers(coverage: Coverage, labels: NDArray[np.int64], random: np.rand
     assert coverage.line is not None
     position = coverage.line.draw(labels, random)
     length = coverage.line.totals
-    if whole_line(coverage.domain):
+    if are_whole(coverage.domain.numbers):
         # Points keep what was published, such as a mean of 34.6.
         position = np.where(length[labels] > 0, np.floor(position), position)
     missing = random.random(len(position)) < coverage.missing[labels]
     return np.where(missing, np.nan, position)
-
-
-def whole_line(domain: Domain) -> bool:
-    """Whether all numbers of a domain are whole."""
-    numbers = domain.numbers
-    return bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -39,7 +39,7 @@ class Attempt:
 
 
 def attempts(comparison: Comparison, targets: Targets) -> list[Attempt]:
-    """The attack on every sensitive attribute."""
+    """The attack on every sensitive attribute. Of whom no record may be, the attacker says what a guesser would."""
     found = []
     for name in comparison.sensitive_coverage:
         histogram = comparison.histogram(name)
@@ -48,17 +48,19 @@ def attempts(comparison: Comparison, targets: Targets) -> list[Attempt]:
         overall = np.bincount(histogram.values, histogram.weights, minlength=size)
         said = guess(targets.beliefs(histogram), truth)
         shares = overall / max(float(overall.sum()), 1e-300)
-        found.append(Attempt(name, said, truth, int(np.argmax(overall)), shares[truth]))
+        usual = int(np.argmax(overall))
+        said = replace(said, value=np.where(said.value < 0, usual, said.value))
+        found.append(Attempt(name, said, truth, usual, shares[truth]))
     return found
 
 
 class AttributeInference(Risk):
     """How often an attacker who knows somebody's quasi-identifiers guesses a sensitive value rightly.
 
-    The attacker says the most common value among the records that may be the target's; the guesser says the most
-    common value of the whole release. The figures are those of the attribute where the attacker gains most. `belief
-    doubled`: the share of targets whose true value is at least twice as likely among the candidates as in the whole
-    release (skewness: Li, Li and Venkatasubramanian 2007, t-closeness).
+    The attacker says the most common value among the records that may be the target's, the guesser the most common one
+    of the whole release, and so does the attacker where no record may be the target's. The figures are those of the
+    attribute where the attacker gains most. `belief doubled`: the share of targets whose true value is at least twice
+    as likely among the candidates as in the whole release (skewness: Li, Li and Venkatasubramanian 2007, t-closeness).
     """
 
     name: ClassVar[str] = "attribute-inference"

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.comparison.comparison import MEANS
 from medveil.comparison.coverage import Coverage
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
@@ -48,7 +49,8 @@ class Downcoding(Risk):
         for j, (name, coverage) in enumerate(columns):
             mine = general[np.asarray(chosen)[general] == j]
             usual, share, lowest = _guesses(coverage, _counts(comparison, j))
-            fitted = _fitted(coverage, comparison.problem.hierarchies[name])
+            means = comparison.forms.get(name) == MEANS  # of intervals that were declared, not fitted
+            fitted = _fitted(coverage, comparison.problem.hierarchies[name]) & (not means)
             label = labels[j, mine]
             sizes = comparison.sizes[of_target[mine]]
             said = np.where(fitted[label] & (1.0 / sizes > share[label]), lowest[label], usual[label])

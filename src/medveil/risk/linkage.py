@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from medveil.comparison.coverage import Coverage, cover
 from medveil.comparison.grouping import combine
 from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.risk.nearest import distances
 from medveil.table.domain import Domain, encode, find_kind
 from medveil.table.schema import Kind
 
@@ -161,7 +162,7 @@ class Attack:
             read = self._coverage[name]
             labels = read.codes[first]
             if read.line is not None and (name in self.means or read.foreign.any()):
-                apart += _distances(read, codes)[:, labels]
+                apart += distances(read, codes)[:, labels]
             else:
                 covers = read.leaves.T[codes][:, labels]
                 # Whoever is not covered by anything has a record all the same: the column tells nothing.
@@ -172,15 +173,3 @@ class Attack:
             left = np.where(match, apart, np.inf)
             match &= left <= left.min(axis=1, keepdims=True) + 1e-12
         return match
-
-
-def _distances(read: Coverage, codes: NDArray[np.int64]) -> Floats:
-    """How far the middle of each label is from each known value, as a share of the column's range."""
-    assert read.line is not None
-    numbers = read.domain.numbers
-    span = float(np.nanmax(numbers) - np.nanmin(numbers)) or 1.0
-    middle = read.line.weights * (read.line.starts + read.line.ends) / 2
-    middles = np.bincount(read.line.label, middle, minlength=len(read.labels))
-    known = np.diff(read.line.offsets) > 0
-    apart = np.abs(np.where(known, middles, np.nan) - numbers[codes][:, None]) / span
-    return np.asarray(np.nan_to_num(apart, nan=0.0), dtype=np.float64)

@@ -18,16 +18,16 @@ def nearest_classes(comparison: Comparison, codes: NDArray[np.int32]) -> tuple[C
     other numbers are nearest on the whole, each column counted by its range; of all classes where none covers it.
     """
     labels = comparison.classes.labels
-    coverage = list(comparison.coverage.values())
+    coverage = list(comparison.coverage.items())
     step = max(BLOCK // max(labels.shape[1], 1), 1)
     found, sizes = [], []
     for start in range(0, codes.shape[1], step):
         block = codes[:, start : start + step]
         fits = np.ones((block.shape[1], labels.shape[1]), dtype=np.bool_)
         apart = np.zeros(fits.shape)
-        for j, column in enumerate(coverage):
-            if column.foreign.any() and column.line is not None:
-                apart += _apart(column, block[j])[:, labels[j]]
+        for j, (name, column) in enumerate(coverage):
+            if name in comparison.approximate and column.line is not None:
+                apart += distances(column, block[j])[:, labels[j]]
             else:
                 fits &= column.leaves.T[block[j]][:, labels[j]]
         fits[~fits.any(axis=1)] = True
@@ -38,12 +38,14 @@ def nearest_classes(comparison: Comparison, codes: NDArray[np.int32]) -> tuple[C
     return np.concatenate([[0], np.cumsum(np.concatenate(sizes))]), np.concatenate(found)
 
 
-def _apart(column: Coverage, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+def distances(column: Coverage, codes: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.float64]:
     """How far the middle of each label is from each value, as a share of the column's range; 0 where one is missing."""
     assert column.line is not None
-    numbers = column.domain.numbers
-    width = float(np.nanmax(numbers) - np.nanmin(numbers)) or 1.0
-    middle = (column.line.starts + column.line.ends) / 2
-    middles = np.bincount(column.line.label, column.line.weights * middle, minlength=len(column.labels))
+    # Halves, because the range of numbers near the largest ones is beyond all numbers.
+    halves = column.domain.numbers / 2
+    width = float(np.nanmax(halves) - np.nanmin(halves)) or 1.0
+    middle = column.line.weights * (column.line.starts / 4 + column.line.ends / 4)
+    middles = np.bincount(column.line.label, middle, minlength=len(column.labels))
     middles[np.diff(column.line.offsets) == 0] = np.nan
-    return np.nan_to_num(np.abs(middles[None, :] - numbers[codes][:, None]) / width, nan=0.0)
+    apart = np.abs(middles[None, :] - halves[codes][:, None]) / width
+    return np.asarray(np.nan_to_num(apart, nan=0.0), dtype=np.float64)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from medveil.comparison.comparison import Comparison, Skipped
+from medveil.comparison.comparison import MEANS, Comparison, Skipped
+from medveil.comparison.population import POPULATION
 from medveil.errors import MedveilError
 from medveil.risk.dp_audit import binomial_bounds
 
@@ -70,6 +71,7 @@ def assess_risks(
     comparison: Comparison, found: Mapping[str, type[Risk]], *, cheap_only: bool
 ) -> dict[str, Finding | Skipped]:
     """Every risk of a release; attacks are left out where only cheap ones are wanted."""
+    attacked = _as_attacked(comparison)
     results: dict[str, Finding | Skipped] = {}
     for name, risk in found.items():
         if cheap_only and not risk.cheap:
@@ -78,7 +80,18 @@ def assess_risks(
             results[name] = Skipped("the original is not given")
             continue
         try:
-            results[name] = risk().assess(comparison)
+            results[name] = risk().assess(attacked)
         except MedveilError as error:
             results[name] = Skipped(str(error))
+    comparison.memory.update({name: known for name, known in attacked.memory.items() if name != POPULATION})
     return results
+
+
+def _as_attacked(comparison: Comparison) -> Comparison:
+    """A release as somebody reads it who looks for people: published means with what the code book tells of them."""
+    if MEANS not in comparison.forms.values():
+        return comparison
+    other = None if comparison.other is None else _as_attacked(comparison.other)
+    # What leaks does not hang on how labels are read; how many of the population a class covers does.
+    memory = {name: known for name, known in comparison.memory.items() if name != POPULATION}
+    return replace(comparison, attacked=True, other=other, memory=memory)

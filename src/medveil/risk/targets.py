@@ -35,7 +35,7 @@ class Targets:
 
         Where numbers are published that are nobody's value, such as means, the attacker takes the nearest ones.
         """
-        if any(coverage.foreign.any() for coverage in self.comparison.coverage.values()):
+        if self.comparison.approximate:
             return nearest_classes(self.comparison, self.codes)
         return matching_classes(self.comparison, self.codes)
 
@@ -52,7 +52,7 @@ class Targets:
         records are taken for the target's, some are.
         """
         comparison = self.comparison
-        if any(coverage.foreign.any() for coverage in comparison.coverage.values()):
+        if comparison.approximate:
             return self.candidates > 0
         cells = comparison.problem.cells
         known = [cells.sensitive[name][self.cells] for name in comparison.sensitive_coverage]

@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.comparison.coverage import Coverage, cover
+from medveil.comparison.runs import are_whole
 from medveil.errors import InputError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.table.domain import Domain, encode, find_kind
@@ -86,12 +87,10 @@ def make_encoding(
 def _middles(read: Coverage) -> Floats:
     """The middle of what each label covers on the line, NaN where it covers nothing of it."""
     assert read.line is not None
-    numbers = read.domain.numbers
-    whole = bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0))
-    runs = read.line
+    whole, runs = are_whole(read.domain.numbers), read.line
     # A run of whole numbers ends before the next one; a point, such as a mean, is itself.
     ends = np.where(whole & (runs.ends > runs.starts), runs.ends - 1.0, runs.ends)
-    sums = np.bincount(runs.label, runs.weights * (runs.starts + ends) / 2, minlength=len(runs))
+    sums = np.bincount(runs.label, runs.weights * (runs.starts / 2 + ends / 2), minlength=len(runs))
     return np.where(np.diff(runs.offsets) > 0, sums, np.nan)
 
 

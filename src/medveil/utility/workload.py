@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from medveil.comparison.coverage import Coverage
-from medveil.comparison.spreading import whole_line
+from medveil.comparison.runs import are_whole
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
@@ -57,7 +57,8 @@ def _condition(column: int, domain: Domain, share: float, random: np.random.Gene
     first = int(random.integers(0, present - chosen + 1))
     leaves[first : first + chosen] = True
     low, high = float(domain.numbers[first]), float(domain.numbers[first + chosen - 1])
-    return Condition(column, leaves, (low, high + 1.0 if whole_line(domain) else float(np.nextafter(high, np.inf))))
+    end = high + 1.0 if are_whole(domain.numbers) else float(np.nextafter(high, np.inf))
+    return Condition(column, leaves, (low, end))
 
 
 def shares_of_labels(condition: Condition, coverage: Coverage) -> Floats:
