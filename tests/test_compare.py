@@ -1,6 +1,7 @@
 """Methods on the same data: what each reaches, and why others do not fit."""
 
 import json
+from dataclasses import replace
 
 import pyarrow.csv
 import pytest
@@ -155,3 +156,21 @@ def test_under_differential_privacy_epsilon_is_the_protection(tmp_path):
     cells = [cell.text for cell in read_page((tmp_path / "comparison.html").read_text()).all("td")]
     assert "epsilon 0.5" in cells
     assert "1 in 10" not in cells
+
+
+def test_attacks_put_every_method_on_one_scale(compared, tmp_path):
+    """Runs under differential privacy have no risk by groups, but attacks can be tried on them like on all others."""
+    _, outcomes = compared
+    attacked = next(outcome for outcome in outcomes if outcome.name == "optimal")
+    assert attacked.risks["record-linkage"]["low"] <= attacked.risks["record-linkage"]["value"]
+    private = replace(
+        attacked,
+        name="ipa",
+        claims=[{"summary": "private", "required": {"epsilon": 0.5}, "achieved": {}}],
+        risks={"record-linkage": {"value": 0.25, "guesser": 0.125}, "membership": {"reason": "none"}},
+    )
+    write_comparison([attacked, private], tmp_path, private=False, swept="k")
+    page = read_page((tmp_path / "comparison.html").read_text())
+    rows = [[cell.text for cell in row.all("td")] for row in page.all("tr")]
+    assert [row[1] for row in rows if len(row) == 2].count("0.125") == 1
+    assert "in the last picture only" in (tmp_path / "comparison.html").read_text()

@@ -30,7 +30,7 @@ from medveil.report.page import can_be_made, render
 from medveil.workflow import Progress, opened
 
 ALL = "all"
-GRACE = 60.0
+GRACE = 120.0
 """Seconds that a run may take beyond its search, for reading, writing, proving and measuring."""
 _SWEEP = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.+)")
 
@@ -172,6 +172,8 @@ def _trials(
     """What is to be run, and what does not fit, with the reason."""
     written = policy.model_dump(mode="json", exclude_unset=True)
     written["output"] = {**written.get("output", {}), "report": False}
+    # Only attacks put every method on one scale, those under differential privacy among them.
+    written["evaluation"] = {"thorough": True, **written.get("evaluation", {})}
     of_model = sweep is not None and any(sweep.name in type(model).model_fields for model in policy.privacy)
     if sweep is not None and not of_model:
         known = sorted({field for name in fits for field in methods()[name].model_fields})

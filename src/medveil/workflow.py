@@ -283,7 +283,7 @@ def _make(
 
 
 def _measured(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:
-    """Everything cheap that can be measured of a release against its original, for the steward's files."""
+    """What can be measured of a release against its original, for the steward's files: what is cheap, or all of it."""
     if not any(model.declared_domains for model in comparison.problem.models):
         return _measure(comparison, policy, folder, data, run)
     try:
@@ -300,8 +300,9 @@ def _measure(comparison: Comparison, policy: Policy, folder: Path, data: Any, ru
         if population is not None:
             problem, _ = stack.enter_context(opened(policy, folder, data, run=run, population=population))
             comparison = replace(comparison, problem=problem)
-        scores = compute_measures(comparison, measures(), cheap_only=True)
-        findings = assess_risks(comparison, risks(), cheap_only=True)
+        cheap_only = not policy.evaluation.thorough
+        scores = compute_measures(comparison, measures(), cheap_only=cheap_only)
+        findings = assess_risks(comparison, risks(), cheap_only=cheap_only)
         return {
             "measures": {name: asdict(score) for name, score in scores.items()},
             "risks": {name: asdict(finding) for name, finding in findings.items()},

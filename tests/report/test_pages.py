@@ -238,6 +238,19 @@ def test_odd_values_and_names_make_a_page(tmp_path):
         assert '<i>"sex"' in [heading.text for heading in root.all("h3")]
 
 
+def test_attacks_are_on_the_steward_s_page_where_they_were_run(releases, tmp_path):
+    quiet = (releases / "mondrian" / "internal" / "report.html").read_text()
+    assert "Attacks were not run" in quiet
+    policy = {**policy_of("mondrian"), "evaluation": {"thorough": True, "targets": 50}}
+    medveil.anonymize(patients(500, seed=1, patient_id=True), policy, out=tmp_path / "out")
+    page = read_page((tmp_path / "out" / "internal" / "report.html").read_text())
+    table = next(t for t in page.all("table") if "Attacks that were run" in t.text)
+    found = next(row for row in table.all("tr") if "record linkage" in row.text)
+    assert "50 trials" in found.text
+    assert " to " in found.text
+    assert "Attacks that were run" not in (tmp_path / "out" / "report.html").read_text()
+
+
 def test_a_report_can_be_switched_off_and_a_kept_release_gets_one_when_it_is_saved(tmp_path):
     table = patients(500, seed=1, patient_id=True)
     policy = policy_of("mondrian")

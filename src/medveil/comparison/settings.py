@@ -32,6 +32,13 @@ class Evaluation(BaseModel):
     ] = None
     targets: Annotated[int, Field(ge=10, le=100_000, description="How many people each attack is tried on.")] = 1000
 
+    thorough: Annotated[
+        bool,
+        Field(
+            description="Whether 'anonymize' also runs the attacks and trains the models of 'measure', for its page."
+        ),
+    ] = False
+
     @property
     def named_queries(self) -> Mapping[str, str]:
         """The queries by name: `query 1`, `query 2`, ... where they have none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from medveil.report.content import Page, Picture, Section, Table, Verdict
@@ -32,7 +32,7 @@ def comparison_page(outcomes: Sequence[Outcome], *, private: bool, swept: str | 
         sections.append(Section("left", "What did not fit", (), (), [table]))
     return Page(
         title="Methods compared",
-        subtitle=f"{plural(len(done), 'run')} on the same data; {plural(len(left), 'method')} did not fit.",
+        subtitle=f"{plural(len(done), 'run')} on the same data{f'; {len(left):,} left out' if left else ''}.",
         verdict=_verdict(done),
         sections=sections,
         mark=MARK,
@@ -92,40 +92,65 @@ def _title(outcome: Outcome) -> str:
     return f"{outcome['name']} ({setting})" if setting else str(outcome["name"])
 
 
+def gain(outcome: Outcome) -> float | None:
+    """The most that any attack on people reached beyond its guesser; None where none was run."""
+    found = [outcome["risks"].get(name, {}) for name in _ATTACKS]
+    gained = [float(one["value"]) - float(one["guesser"]) for one in found if one.get("guesser") is not None]
+    return max(*gained, 0.0) if gained else None
+
+
+_ATTACKS = ("record-linkage", "attribute-inference", "homogeneity", "membership", "minimality", "downcoding")
+
+
 def _balance(pictures: Pictures, done: Sequence[Outcome], *, private: bool, swept: str | None) -> Section:
-    """Privacy against utility, once for each kind of utility."""
-    up = "epsilon" if private else "highest risk of being found"
-    drawn = [
-        picture for name in _NAMES if (picture := _against(pictures, done, name, up, private=private, swept=swept))
-    ]
+    """Privacy against utility, once for each kind of utility, and all runs by what attacks reached."""
+    privacy, up = (epsilon, "epsilon") if private else (_grouped_risk, "highest risk of being found")
+    drawn = [_against(pictures, done, name, privacy, up, swept) for name in _NAMES]
+    drawn.append(_against(pictures, done, "query-error", gain, "what attacks gain", swept))
     words = ["Left is more useful, low is safer: the best runs are at the lower left."]
     if any(outcome["forms"] for outcome in done):
         words.append(
             "Methods that publish means or ids in the place of values are not in the first picture: LM does not see "
             "how far those are from the values."
         )
+    if drawn[-1] is not None:
+        words.append(
+            "What attacks gain is the most that any attack, run on people of the original, reached beyond somebody who "
+            "only guesses."
+        )
     if not private and any(epsilon(outcome) is not None for outcome in done):
-        words.append("Runs under differential privacy are in the table only: no group of rows tells their risk.")
-    return Section("balance", "Privacy against utility", words, drawn)
+        where = "in the last picture" if drawn[-1] is not None else "in the table"
+        words.append(f"Runs under differential privacy are {where} only: no group of rows tells their risk.")
+    return Section("balance", "Privacy against utility", words, [picture for picture in drawn if picture is not None])
+
+
+def _grouped_risk(outcome: Outcome) -> float | None:
+    """The highest risk that group sizes leave, where rows are people."""
+    return highest_risk(outcome) if epsilon(outcome) is None else None
 
 
 def _against(
-    pictures: Pictures, done: Sequence[Outcome], name: str, up: str, *, private: bool, swept: str | None
+    pictures: Pictures,
+    done: Sequence[Outcome],
+    name: str,
+    privacy: Callable[[Outcome], float | None],
+    up: str,
+    swept: str | None,
 ) -> Picture | None:
-    privacy = epsilon if private else highest_risk
     names = list(dict.fromkeys(str(outcome["name"]) for outcome in done))
     curves: dict[str, list[tuple[float, float, str]]] = {}
     rows = []
     for outcome in done:
         loss, exposed = _utility(outcome, name), privacy(outcome)
-        if loss is None or exposed is None or (not private and epsilon(outcome) is not None):
+        if loss is None or exposed is None:
             continue
         note = f"{swept} {figure(outcome['setting'][swept])}" if swept in outcome["setting"] else ""
         curves.setdefault(str(outcome["name"]), []).append((loss, exposed, note))
-        rows.append([_title(outcome), figure(loss), figure(exposed) if private else risk(exposed)])
+        rows.append([_title(outcome), figure(loss), risk(exposed) if privacy is _grouped_risk else figure(exposed)])
     if not curves:
         return None
-    title, across = f"Privacy against {_NAMES[name]}", _NAMES[name]
+    across = _NAMES[name]
+    title = f"What attacks gain against {across}" if privacy is gain else f"Privacy against {across}"
     lines = [
         Curve(method, [(x, y) for x, y, _ in points], [note for _, _, note in points], names.index(method))
         for method, points in curves.items()

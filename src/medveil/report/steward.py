@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medveil.comparison.comparison import Comparison
+from medveil.comparison.comparison import MEANS, Comparison
 from medveil.release.manifest import Manifest
 from medveil.report.claims import claims_table, verdict
 from medveil.report.common import (
@@ -32,8 +32,9 @@ from medveil.report.method_pictures import (
 )
 from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups, sizes_before
-from medveil.report.words import figure, percent
+from medveil.report.words import figure, percent, plural
 from medveil.risk import risks as known_risks
+from medveil.risk.risk import Risk
 from medveil.utility import measures
 
 MARK = "INTERNAL: this page compares the release with the original. Do not hand it on."
@@ -58,7 +59,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: Found) -> Pa
     sections = [
         _risk(pictures, manifest, comparison, least),
         _columns(pictures, comparison, least),
-        _utility(pictures, found.measures),
+        _utility(pictures, found.measures, means=MEANS in comparison.forms.values()),
         *_risks(found.risks, private=private(manifest) or unguarded(manifest)),
         *_leakage(pictures, found.leakage),
         method_section(manifest, _method(pictures, manifest, comparison, found.internal, least)),
@@ -149,7 +150,7 @@ def _columns(pictures: Pictures, comparison: Comparison, least: int) -> Section:
     return Section("columns", "Each column before and after", words, made)
 
 
-def _utility(pictures: Pictures, scores: Mapping[str, Mapping[str, Any]]) -> Section:
+def _utility(pictures: Pictures, scores: Mapping[str, Mapping[str, Any]], *, means: bool) -> Section:
     known = measures()
     rows = []
     for name, score in scores.items():
@@ -169,7 +170,8 @@ def _utility(pictures: Pictures, scores: Mapping[str, Mapping[str, Any]]) -> Sec
         if (parts := scores.get(name, {}).get("parts"))
     ]
     table = Table("Measures of utility", ["measure", "value", "how to read it", "what it is"], rows, numeric=False)
-    return Section("utility", "What the release is still good for", (), drawn, [table])
+    words = ["Means are published: LM and NCP do not see how far those are from the values."] if means else []
+    return Section("utility", "What the release is still good for", words, drawn, [table])
 
 
 _READ = {
@@ -195,27 +197,45 @@ def _first_sentence(documented: object) -> str:
 
 
 def _risks(risks: Mapping[str, Mapping[str, Any]], *, private: bool) -> list[Section]:
-    """What the risk measures say; a risk that was not assessed is listed with the reason."""
+    """What the risk measures say, and what attacks reached where they were run; what was not assessed is listed with
+    the reason.
+    """
     if not risks:
         return []
     classes = known_risks()
-    rows = []
+    counted: list[list[str]] = []
+    attacks: list[list[str]] = []
     for name, found in risks.items():
-        title = classes[name].title if name in classes else name
-        what = _first_sentence(classes.get(name))
-        if "reason" in found:
-            rows.append([title, "not assessed", "", found["reason"], what])
-            continue
-        value = percent(found["value"])
-        if found.get("low") is not None and found.get("high") is not None:
-            value += f" ({percent(found['low'])} to {percent(found['high'])})"
-        guesser = "" if found.get("guesser") is None else percent(found["guesser"])
-        rows.append([title, value, guesser, found.get("note", ""), what])
+        attack = name in classes and not classes[name].cheap
+        (attacks if attack else counted).append(_risk_row(classes.get(name), name, found))
     headers = ["risk", "value", "a guesser", "note", "what it is"]
     words = ["A guesser is somebody who does not look at the release: the release adds what is above that."]
+    tables = [Table("Risks", headers, counted, numeric=False)]
+    if attacks:
+        words.append("Attacks were run on people of the original; in brackets the 95 % interval of their success.")
+        tables.append(Table("Attacks that were run", ["attack", *headers[1:]], attacks, numeric=False))
+    else:
+        words.append(
+            "Attacks were not run: 'medveil measure' runs them, and 'evaluation: {thorough: true}' in the policy puts "
+            "them on this page."
+        )
     if private:
         words.append("Rows of this release are not people: figures that rest on groups of rows say little here.")
-    return [Section("risks", "What an attacker reaches", words, (), [Table("Risks", headers, rows, numeric=False)])]
+    return [Section("risks", "What an attacker reaches", words, (), tables)]
+
+
+def _risk_row(risk: type[Risk] | None, name: str, found: Mapping[str, Any]) -> list[str]:
+    title, what = (name if risk is None else risk.title).removeprefix("Attack: "), _first_sentence(risk)
+    if "reason" in found:
+        return [title, "not assessed", "", str(found["reason"]), what]
+    value = percent(found["value"])
+    if found.get("low") is not None and found.get("high") is not None:
+        value += f" ({percent(found['low'])} to {percent(found['high'])})"
+    guesser = "" if found.get("guesser") is None else percent(found["guesser"])
+    note = str(found.get("note", ""))
+    if found.get("trials"):
+        note = f"{plural(found['trials'], 'trial')}. {note}".strip()
+    return [title, value, guesser, note, what]
 
 
 def _leakage(pictures: Pictures, leakage: Mapping[str, Any] | None) -> list[Section]:

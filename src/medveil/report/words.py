@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
+from unicodedata import east_asian_width
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 MISSING = "(missing)"
-LONGEST = 30
+LONGEST = 24
 
 
 def percent(share: float) -> str:
@@ -81,12 +84,13 @@ def clean(text: str | None) -> str:
 
 
 def short(text: str, longest: int = LONGEST) -> str:
-    """A label that fits beside a bar; the table beside the picture has it whole.
+    """A label that fits beside a bar; the table beside the picture has it whole. Wide characters count as two.
 
-    >>> short("abcdefghij", 6)
-    'abcde…'
+    >>> short("abcdefghij", 6), short("東京都渋谷区", 6)
+    ('abcde…', '東京…')
     """
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    widths = list(accumulate(1 + (east_asian_width(character) in "WF") for character in text))
+    return text if not text or widths[-1] <= longest else f"{text[: bisect_right(widths, longest - 1)]}…"
 
 
 def plural(count: int, noun: str) -> str:

@@ -55,7 +55,13 @@ class Minimality(Risk):
         truth = targets.values(name)
         known = _Classes(comparison)
         hits = guessed = tried = 0
-        for number in random.permutation(np.unique(of_target))[:MOST_CLASSES].tolist():
+        # Targets one after the other, not classes, so that people are what is drawn.
+        order = random.permutation(len(of_target))
+        _, first = np.unique(of_target[order], return_index=True)
+        ends = np.sort(first)
+        order = order[: ends[MOST_CLASSES]] if len(ends) > MOST_CLASSES else order
+        alone, of_target = alone[order], of_target[order]
+        for number in np.unique(of_target).tolist():
             group = known.members(number)
             if group is None:
                 continue
