@@ -14,6 +14,8 @@ import pyarrow.csv
 import pytest
 
 from medveil.datasets import patients
+from medveil.errors import OutputError
+from medveil.release.directory import staged
 
 PAPERS = {"h-ceiling", "ipa", "fixed-interval", "iab", "diversity-aware"}
 MEDVEIL = [sys.executable, "-m", "medveil"]
@@ -61,14 +63,18 @@ def test_a_release_can_be_audited(project):
     done = run("audit", "release", folder=project)
     assert done.returncode == 0
     assert "Every claim holds" in done.stdout
+    assert "Not checked: whether the records are those of the original" in done.stdout
+    done = run("audit", "release", "--source", "patients.csv", folder=project)
+    assert done.returncode == 0
+    assert "Not checked" not in done.stdout
 
 
 def test_json_is_json(project, tmp_path):
     done = run("audit", "release", "--json", folder=project)
-    assert [finding["claim"]["model"] for finding in json.loads(done.stdout)["findings"]] == [
-        "k-anonymity",
-        "l-diversity",
-    ]
+    report = json.loads(done.stdout)
+    assert [finding["claim"]["model"] for finding in report["findings"]] == ["k-anonymity", "l-diversity"]
+    assert report["ok"]
+    assert not report["refuted"]
     done = run("anonymize", "policy.yaml", "--out", tmp_path / "out", "--json", folder=project)
     assert json.loads(done.stdout)["claims"][0]["holds"] is True
     assert json.loads(run("inspect", "patients.csv", "--json", folder=project).stdout)["rows"] == 3000
@@ -103,6 +109,40 @@ def test_inspect_writes_a_policy_that_runs(project, tmp_path):
     assert run("inspect", project / "patients.csv", "--policy-out", policy).returncode == 2
     done = run("anonymize", policy, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
+
+
+def test_a_starter_policy_is_whole_or_not_there(project, tmp_path):
+    limited = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "from medveil.inspection import inspect, write_policy; from pathlib import Path; "
+        f"found = inspect({str(project / 'patients.csv')!r}); resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
+        f"write_policy(found, Path('patients.csv'), Path({str(tmp_path / 'starter.yaml')!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, check=False)
+    assert "OutputError: 'starter.yaml' cannot be written" in done.stderr.replace(f"{tmp_path}/", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_is_one_sentence_without_what_its_error_says(tmp_path):
+    broken = (
+        "import sys, medveil.inspection as i; "
+        "i.inspect = lambda *a, **o: float('SECRET VALUE'); sys.argv[1:] = ['inspect', 'any.csv']; "
+        "from medveil.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"medveil: this is a fault of medveil \(ValueError in medveil\.cli, line \d+\)\. .*\n", done.stderr
+    )
+    assert "SECRET" not in done.stderr
+    shown = subprocess.run(
+        [sys.executable, "-c", broken],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MEDVEIL_TRACEBACK": "1"},
+    )
+    assert "SECRET" in shown.stderr
 
 
 def test_hierarchy_draws(project):
@@ -181,12 +221,22 @@ def test_a_stopped_run_leaves_nothing_behind(project, tmp_path, how):
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(project, tmp_path):
-    abandoned = tmp_path / ".out.medveil-999999999"
-    abandoned.mkdir()
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    out = tmp_path / "out"
+    elsewhere = tmp_path / ".out.medveil-another1machine-12345678"
+    elsewhere.mkdir()
+    first = staged(out)
+    working = first.__enter__()
+    (abandoned := working.with_name(f"{working.name[:-8]}87654321")).mkdir()
     (abandoned / "partial").write_text("x")
-    assert run("anonymize", "policy.yaml", "--out", tmp_path / "out", folder=project).returncode == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    with staged(out) as second:
+        assert working.exists(), "a run that goes on is not disturbed by another one"
+        assert not abandoned.exists()
+        (second / "whole").write_text("x")
+    with pytest.raises(OutputError, match="another run"):
+        first.__exit__(None, None, None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [elsewhere.name, "out"], "other machines' are left alone"
+    assert (out / "whole").exists()
 
 
 def test_two_runs_into_one_directory_give_one_release(project, tmp_path):

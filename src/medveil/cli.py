@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -28,7 +29,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+FAULT = 1
 STOPPED = 130
+SHOW_FAULTS = "MEDVEIL_TRACEBACK"
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
@@ -124,7 +127,7 @@ def audit(
     from medveil.workflow import audit_release  # noqa: PLC0415
 
     report = audit_release(directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [])
-    _print(report, as_json, lambda: terminal.show_audit(report))
+    _print(report.told(), as_json, lambda: terminal.show_audit(report))
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
 
@@ -397,6 +400,23 @@ def _stoppable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _fault(error: Exception) -> str:
+    """What is told of an error that is a fault of medveil: its kind and place, and no text of it."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
+        return "there is not enough memory. Allow more with --memory, or give fewer columns."
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("medveil"):
+            place = f" in {name}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return (
+        f"this is a fault of medveil ({type(error).__name__}{place}). Please report it; "
+        f"{SHOW_FAULTS}=1 shows more, which may hold values of the data."
+    )
+
+
 def main() -> None:
     """Run the command line; an error is one clear message and an exit code."""
     try:
@@ -410,6 +430,12 @@ def main() -> None:
         code = error.exit_code
     except Abort:
         code = STOPPED
+    except Exception as error:
+        if os.environ.get(SHOW_FAULTS):
+            raise
+        # The text of an error that nobody foresaw may hold a value of the data.
+        typer.echo(f"medveil: {_fault(error)}", err=True)
+        code = FAULT
     if code == STOPPED:
         typer.echo("medveil: stopped; nothing was written.", err=True)
     sys.exit(code)

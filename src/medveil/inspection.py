@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.propose import propose
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.policy import Policy, load_policy
+from medveil.release.directory import write_whole
 from medveil.risk.leakage import Leakage, leakage_of
 from medveil.risk.leakage_crowd import crowd_of
 from medveil.table.guess import ColumnProfile, Guess, guess
@@ -66,10 +68,12 @@ def write_policy(found: Inspection, data: Path, out: Path) -> None:
     """A starter policy beside which the data are named relatively; never over a file that is there."""
     if out.exists():
         raise OutputError(f"'{out}' is there already.", "Name a new file, or remove that one first.")
+    text = found.policy(os.path.relpath(data, out.parent))
     try:
-        out.write_text(found.policy(os.path.relpath(data, out.parent)), encoding="utf-8")
-    except OSError:
-        raise OutputError(f"'{out}' cannot be written.", "Is the folder there and writable?") from None
+        write_whole(out, text)
+    except OSError as error:
+        cause = "The disk is full." if error.errno == errno.ENOSPC else "Is the folder there and writable?"
+        raise OutputError(f"'{out}' cannot be written.", cause) from None
 
 
 def inspect(data: Any, **options: Any) -> Inspection:

@@ -301,9 +301,13 @@ def show_audit(report: AuditReport) -> None:
     elif report.ok:
         console.print("[green]Every claim holds.[/green]")
     elif report.refuted:
-        console.print("[red]This release does not keep what it claims.[/red]")
+        faulty = not all(found.proved for found in report.findings)
+        said = "does not keep what it claims" if faulty else "is not what it should be, though its claims hold"
+        console.print(f"[red]This release {said}.[/red]")
     else:
-        console.print("[yellow]What could be checked holds; the rest needs --source.[/yellow]")
+        console.print("[yellow]What could be checked holds; the rest needs what is named above.[/yellow]")
+    for point in report.unchecked:
+        console.print(Text(f"Not checked: {point}."))
     _show_status(report.status)
 
 

@@ -30,6 +30,7 @@ from medveil.release.directory import staged
 from medveil.release.draft import Basis, Draft
 from medveil.release.ledger import RECORD, Account, Budget, Charge, Ledger
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
+from medveil.release.places import places_of, told_attribute, told_claim
 from medveil.release.reading import read_release
 from medveil.release.release import Release
 from medveil.report.page import can_be_made
@@ -112,13 +113,20 @@ def audit_release(directory: Path, source: Any = None, **options: Any) -> AuditR
     """
     if source is None:
         return audit(directory)
-    internal = directory / INTERNAL
-    base = None
-    if (internal / "policy.json").is_file() and not any(options.values()):
-        data = json.loads((internal / "policy.json").read_text(encoding="utf-8")).get("data")
-        options = {key: value for key, value in data.items() if key != "path"} if isinstance(data, dict) else {}
-        base = Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
-    return audit(directory, open_source(source, **options), base=base)
+    policy, base = _own_policy(directory / INTERNAL)
+    data = policy.get("data")
+    if isinstance(data, Mapping) and not any(options.values()):
+        options = {key: value for key, value in data.items() if key != "path"}
+    return audit(directory, open_source(source, **options), base=base, places=places_of(policy))
+
+
+def _own_policy(internal: Path) -> tuple[Mapping[str, Any], Path | None]:
+    """The policy that a release was made by and the folder of its paths, where the steward's files are at hand."""
+    try:
+        policy = json.loads((internal / "policy.json").read_text(encoding="utf-8"))
+        return policy, Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}, None
 
 
 TREE = "search-tree"
@@ -341,17 +349,13 @@ def _prove(target: Path, source: Source, manifest: Manifest, folder: Path) -> Ma
             "This is a fault of medveil: please report it.",
         )
     claims = [{**f.claim, "achieved": f.finding.achieved, "holds": True} for f in report.findings]
-    proved = replace(manifest, claims=claims, attributes=[_without_place(a) for a in manifest.attributes])
+    proved = replace(
+        manifest,
+        claims=[told_claim(claim) for claim in claims],
+        attributes=[told_attribute(attribute, folder) for attribute in manifest.attributes],
+    )
     proved.write(target)
     return proved
-
-
-def _without_place(attribute: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A published column as recipients are told of it: a hierarchy's file never by its place on this machine."""
-    hierarchy = attribute["hierarchy"]
-    if not hierarchy or not Path(hierarchy.get("path", "")).is_absolute():
-        return attribute
-    return {**attribute, "hierarchy": {**hierarchy, "path": Path(hierarchy["path"]).name}}
 
 
 def _fault(found: ClaimFinding) -> str:

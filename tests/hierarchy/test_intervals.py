@@ -206,3 +206,13 @@ def test_leaves_are_declared_or_none():
 def test_what_cannot_be_meant_is_refused(options, message):
     with pytest.raises(ValidationError, match=message):
         Intervals.model_validate(options)
+
+
+def test_widths_that_cannot_be_counted_are_refused(numbers, bind):
+    with pytest.raises(PolicyError, match="too narrow"):
+        bind(numbers(1, 2, 39), type="intervals", widths=[1e-300])
+    with pytest.raises(PolicyError, match="too narrow"):
+        bind(numbers(1, 2, 39), type="intervals", domain=[0, 1e308], widths=[5])
+    with pytest.raises(ValidationError, match="too far apart"):
+        Intervals(widths=(1e-300, 1e300))
+    assert bind(numbers(1, 2, 39), type="intervals", widths=[1e300]).height == 2

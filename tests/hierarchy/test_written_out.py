@@ -153,6 +153,8 @@ def test_files_that_cannot_be_read(tmp_path, texts, bind):
         bind(texts("a"), tmp_path, type="file", path="h.csv")
     with pytest.raises(InputError, match="cannot be read"):
         bind(texts("a"), tmp_path, type="file", path=".")
+    with pytest.raises(InputError, match="its name cannot be one of a file"):
+        bind(texts("a"), tmp_path, type="file", path="a\0b.csv")
     with pytest.raises(InputError, match="is not UTF-8"):
         bind(texts("a"), write(tmp_path, "ä;*\n", "latin-1"), type="file", path="h.csv")
     with pytest.raises(InputError, match=r"Line 1 .* is malformed"):

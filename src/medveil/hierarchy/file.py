@@ -35,9 +35,10 @@ def read_rows(path: Path, delimiter: str | None, column: str) -> Rows:
         ) from None
     except UnicodeDecodeError:
         raise InputError(f"The hierarchy file '{path.name}' of '{column}' is not UTF-8.", "Save it as UTF-8.") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "its name cannot be one of a file"
         raise InputError(
-            f"The hierarchy file '{path.name}' of '{column}' cannot be read: {error.strerror}.", "Check the path."
+            f"The hierarchy file '{path.name}' of '{column}' cannot be read: {reason}.", "Check the path."
         ) from None
     if delimiter is not None:
         rows = _split(text, delimiter, path, column)

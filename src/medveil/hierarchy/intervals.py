@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from medveil.errors import PolicyError
 from medveil.hierarchy.assemble import assemble
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.hierarchy.numberline import all_whole, check_ends, decimals, exact, line_of, present, whole_leaves
@@ -18,6 +20,8 @@ from medveil.hierarchy.specification import HierarchySpec, Number, describe
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
+MOST_INTERVALS = 2**52
+"""Numbers of intervals are exact up to here."""
 LEAVES_PER_INTERVAL = 100
 """Numbers that are not whole have no natural count: the narrowest interval of level 1 counts as this many leaves."""
 
@@ -66,6 +70,8 @@ class Intervals(HierarchySpec):
             raise ValueError("Give exactly one of widths, cuts and quantiles, with at least one level.")
         check_ends(self.domain, self.top, self.bottom)
         for lower, upper in itertools.pairwise(self.widths or ()):
+            if upper / lower > MOST_INTERVALS:
+                raise ValueError("The widths are too far apart to be counted. Leave out the narrowest.")
             if upper <= lower or exact(upper) % exact(lower):
                 raise ValueError("Each width must be a multiple of the one before, such as 5, 10, 20, 40.")
         for level in self.cuts or ():
@@ -93,6 +99,8 @@ class Intervals(HierarchySpec):
         whole = all_whole(self._policy_numbers()) and bool(np.all(np.mod(present(numbers), 1) == 0))
         cuts = quantile_cuts(numbers, counts, self.quantiles, self.domain) if self.quantiles else self.cuts
         codes = [code for code in (self.top, self.bottom) if code is not None]
+        if self.widths:
+            self._refuse_too_narrow([*present(numbers), *codes, *(self.domain or ())], column)
         low, high = self.domain or data_ends([*present(numbers), *codes], cuts, self.widths, whole=whole)
         line = line_of(numbers, (low, high), whole=whole, top=self.top, bottom=self.bottom)
         # The domain's ends and the two codes are looked up along with the values, at the end of the array.
@@ -116,6 +124,16 @@ class Intervals(HierarchySpec):
                 drafts.append(draft.level)
         size = max((line.end - line.low) / step, 1.0)
         return assemble(self, domain, column, drafts, line.known, size, root=root, extra=line.extra)
+
+    def _refuse_too_narrow(self, points: Sequence[float], column: str) -> None:
+        """Intervals are numbered from the domain's start or from 0, exactly only up to 2^53."""
+        width = (self.widths or (1.0,))[0]
+        if max(map(abs, points), default=0.0) / width > MOST_INTERVALS:
+            raise PolicyError(
+                f"The first width of '{column}' is too narrow for its numbers: there would be more than "
+                f"{MOST_INTERVALS:.0e} intervals.",
+                "Give a wider one, or a smaller domain.",
+            )
 
     def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002
         whole = all_whole(self._policy_numbers()) and not self.quantiles

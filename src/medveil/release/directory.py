@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
+import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,13 +21,16 @@ _MARK = ".medveil-"
 def staged(out: Path) -> Iterator[Path]:
     """A private folder beside `out` that becomes `out` at the end, or vanishes where anything goes wrong.
 
-    What a killed run left behind is removed by the next run into the same place.
+    What a killed run left behind is removed by the next run into the same place: a run holds a lock on its folder,
+    which ends with it, and folders of other machines are left alone.
     """
-    if out.exists():
+    if out.exists() or out.is_symlink():
         raise OutputError(f"'{out}' is there already.", "Name a new directory, or remove that one first.")
-    folder = out.parent / f".{out.name}{_MARK}{os.getpid()}"
+    folder = out.parent / f"{_begin(out)}{secrets.token_hex(4)}"
+    lock = None
     try:
         _prepare(out, folder)
+        lock = _lock(folder)
         yield folder
         if out.exists():
             raise OutputError(f"'{out}' was made by another run in the meantime.", "Name another directory.")
@@ -35,6 +41,18 @@ def staged(out: Path) -> Iterator[Path]:
         raise OutputError(f"'{out}' cannot be written.", cause) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def write_whole(out: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    beside = out.with_name(f"{_begin(out)}{secrets.token_hex(4)}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.rename(out)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _prepare(out: Path, folder: Path) -> None:
@@ -46,22 +64,35 @@ def _prepare(out: Path, folder: Path) -> None:
         raise OutputError(f"Nothing can be written in '{out.parent}'.", "Is the folder there and writable?") from None
 
 
+def _begin(out: Path) -> str:
+    """How the names of all folders begin that this machine makes for `out`."""
+    machine = re.sub(r"[^A-Za-z0-9]", "", platform.node())[:32]
+    return f".{out.name}{_MARK}{machine}-"
+
+
 def _remove_abandoned(out: Path) -> None:
-    for folder in out.parent.glob(f".{_escaped(out.name)}{_MARK}*"):
-        process = folder.name.rpartition("-")[2]
-        if process.isdigit() and not _alive(int(process)):
+    for folder in out.parent.iterdir():
+        if not folder.name.startswith(_begin(out)):
+            continue
+        lock = _lock(folder)
+        if lock is not None:
             shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
 
 
-def _escaped(name: str) -> str:
-    return "".join(f"[{character}]" if character in "*?[" else character for character in name)
-
-
-def _alive(process: int) -> bool:
+def _lock(folder: Path) -> int | None:
+    """The folder, opened and locked; None where another run holds it, or where folders cannot be locked."""
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:  # pragma: no cover - what a killed run leaves behind then stays
+        return None
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        return None
+    return opened

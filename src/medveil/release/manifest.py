@@ -30,7 +30,8 @@ class Manifest:
     method: name, parameters, and what the method reports of itself.
     claims: each with model, attribute, on, parameters, required, achieved, holds and basis.
     rows: published, and input, suppressed, counterfeit where that may be told.
-    attributes: the published columns with their roles, types, hierarchies and levels.
+    attributes: the published columns with their roles, types, hierarchies (and the sha256 of a file that one was read
+        from) and levels.
     subject: the column that says who a record belongs to, where one was declared; it is not published.
     files: sha256 of every published file but this one.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, 
 from medveil.release.audit.evidence import Evidence
 from medveil.release.audit.files import check_shape, column_problems, file_problems, row_problems
 from medveil.release.audit.published import Unreadable, open_release
+from medveil.release.audit.truth import Truth, compare_with_source
 from medveil.release.draft import Basis
 from medveil.release.manifest import Manifest, read_manifest
 from medveil.table.source import Source
@@ -42,11 +43,13 @@ class AuditReport:
     ok: the files are right and every claim is proved; a claim that could not be checked is not.
     refuted: something is wrong, as opposed to not proved for want of the source.
     status: what the manifest says that the release is fit for; claims may hold and yet promise too little.
+    unchecked: what no claim says and nobody looked at: how far the release is true to its source.
     """
 
     findings: tuple[ClaimFinding, ...]
     problems: tuple[str, ...]
     status: str
+    unchecked: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -56,15 +59,25 @@ class AuditReport:
     def refuted(self) -> bool:
         return bool(self.problems) or any(found.finding.holds is False for found in self.findings)
 
+    def told(self) -> dict[str, Any]:
+        """The same as plain data, with the verdict."""
+        return {"ok": self.ok, "refuted": self.refuted, **asdict(self)}
+
 
 def audit(
-    folder: Path, source: Source | None = None, manifest: Manifest | None = None, *, base: Path | None = None
+    folder: Path,
+    source: Source | None = None,
+    manifest: Manifest | None = None,
+    *,
+    base: Path | None = None,
+    places: Mapping[str, Path] | None = None,
 ) -> AuditReport:
     """Prove the claims of the release in `folder` again.
 
     `source` is what the release was made from: claims about the input or about people need it. `manifest` stands in
     for the one in the folder while a release is being made and its files are not listed yet. `base` is where relative
-    paths in claims and hierarchies start: the policy's folder; that of the source where left out.
+    paths in claims and hierarchies start: the policy's folder; that of the source where left out. `places` are where
+    files are that were named by a place of the steward's machine, which the manifest does not tell.
     """
     listed = manifest is None
     manifest = manifest or read_manifest(folder)
@@ -77,7 +90,7 @@ def audit(
             try:
                 release = open_release(folder / manifest.release)
                 unfit = column_problems(manifest, release.names)
-                evidence = None if unfit else Evidence(connection, folder, manifest, release, source, base)
+                evidence = None if unfit else Evidence(connection, folder, manifest, release, source, base, places)
             except Unreadable:
                 unfit, evidence = [f"the file '{manifest.release}' cannot be read"], None
             if evidence is None:
@@ -85,25 +98,25 @@ def audit(
                 failing = tuple(ClaimFinding(claim, none) for claim in manifest.claims)
                 return AuditReport(failing, (*problems, *unfit), manifest.status)
             problems += row_problems(manifest, evidence.rows, evidence.stars)
-            problems += _source_problems(evidence)
+            truth = _truth(evidence)
             known = discover(checks, Check)  # type: ignore[type-abstract]
             findings = tuple(
                 ClaimFinding(claim, _find(evidence, claim, known.get(claim["model"]))) for claim in manifest.claims
             )
-    return AuditReport(findings, tuple(problems), manifest.status)
+    return AuditReport(findings, (*problems, *truth.problems), manifest.status, truth.unchecked)
 
 
-def _source_problems(evidence: Evidence) -> list[str]:
+def _truth(evidence: Evidence) -> Truth:
     told = evidence.manifest.rows.get("input")
     if evidence.source is None:
-        return []
+        return compare_with_source(evidence)
     try:
         evidence.need_origin()
     except Refuted as refuted:
-        return [str(refuted)]
-    if told is None or told == evidence.origin_rows:
-        return []
-    return [f"the source has {evidence.origin_rows:,} records where the manifest tells {told:,}"]
+        return Truth((str(refuted),))
+    if told is not None and told != evidence.origin_rows:
+        return Truth((f"the source has {evidence.origin_rows:,} records where the manifest tells {told:,}",))
+    return compare_with_source(evidence)
 
 
 def _find(evidence: Evidence, claim: Mapping[str, Any], check: type[Check] | None) -> Finding:

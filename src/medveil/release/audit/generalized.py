@@ -1,9 +1,10 @@
-"""What a hierarchy, as the manifest describes it, makes of values. Only claims about generalization itself need it."""
+"""What a hierarchy, as the manifest describes it, makes of values: for claims about generalization itself, and to tell
+whether a release is the source's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,12 @@ from pydantic import ValidationError
 
 from medveil.errors import MedveilError
 from medveil.hierarchy import builders
-from medveil.hierarchy.hierarchy import ROOT
+from medveil.hierarchy.hierarchy import ROOT, Hierarchy
+from medveil.hierarchy.specification import HierarchySpec
 from medveil.release.audit.context import CannotTell
 from medveil.release.audit.evidence import Evidence
+from medveil.release.manifest import file_hash
+from medveil.release.places import HIERARCHY_HASH, hierarchy_file
 from medveil.table.domain import Domain
 
 Labels = tuple[str | None, ...]
@@ -25,10 +29,10 @@ def levels(evidence: Evidence, name: str, domain: Domain, counts: Counts) -> lis
 
     Where a hierarchy reads its groups off the data, they are those of this domain, with `counts` records each.
     """
-    description = evidence.described(name).get("hierarchy")
-    if description is None:
+    if evidence.described(name).get("hierarchy") is None:
         return [domain.values, (ROOT,) * len(domain)]
-    return _bound(evidence, name, domain, counts, description)
+    hierarchy = built(evidence, name, domain, counts)
+    return [tuple(level.labels[group] for group in level.groups) for level in hierarchy.levels]
 
 
 def published_labels(evidence: Evidence, name: str, domain: Domain, counts: Counts) -> Labels:
@@ -42,15 +46,38 @@ def published_labels(evidence: Evidence, name: str, domain: Domain, counts: Coun
     return known[level]
 
 
-def _bound(
-    evidence: Evidence, name: str, domain: Domain, counts: Counts, description: Mapping[str, Any]
-) -> list[Labels]:
+def built(evidence: Evidence, name: str, domain: Domain, counts: Counts | None = None) -> Hierarchy:
+    """The hierarchy over the values of a domain."""
+    try:
+        return specification(evidence, name).bind(domain, name, evidence.base, counts)
+    except MedveilError as error:
+        raise CannotTell(f"the hierarchy of '{name}' cannot be built: {error.problem}") from None
+
+
+def specification(evidence: Evidence, name: str) -> HierarchySpec:
+    """The hierarchy of a column as the manifest describes it; a file that it names must be the one that was used."""
+    described = evidence.described(name)
+    description = dict(described.get("hierarchy") or {})
     builder = builders().get(str(description.get("type")))
     if builder is None:
         raise CannotTell(f"the manifest describes a hierarchy of '{name}' that is not known here")
+    if "type" not in builder.model_fields:
+        del description["type"]
+    used, place = described.get(HIERARCHY_HASH), hierarchy_file(description)
+    if used is not None and place is not None:
+        _check_file(name, evidence.base / place, used)
     try:
-        hierarchy = builder.model_validate(dict(description)).bind(domain, name, evidence.base, counts)
-    except (MedveilError, ValidationError) as error:
-        reason = error.problem if isinstance(error, MedveilError) else "its description is not complete"
-        raise CannotTell(f"the hierarchy of '{name}' cannot be built: {reason}") from None
-    return [tuple(level.labels[group] for group in level.groups) for level in hierarchy.levels]
+        return builder.model_validate(description)
+    except ValidationError:
+        raise CannotTell(f"the hierarchy of '{name}' cannot be built: its description is not complete") from None
+
+
+def _check_file(name: str, path: Path, used: str) -> None:
+    try:
+        found = file_hash(path)
+    except (OSError, ValueError):
+        raise CannotTell(
+            f"needs the hierarchy file of '{name}', '{path.name}', where the policy named it or beside the source"
+        ) from None
+    if found != used:
+        raise CannotTell(f"the hierarchy file of '{name}' is not the one that the release was made with")

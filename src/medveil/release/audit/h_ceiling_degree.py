@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from pydantic import ValidationError
 
 from medveil.errors import MedveilError
-from medveil.hierarchy import builders
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, build
 from medveil.release.audit.context import CannotTell, Refuted
 from medveil.release.audit.evidence import Evidence
+from medveil.release.audit.generalized import built
 from medveil.table.domain import Domain, encode
 from medveil.table.source import Source
 
@@ -46,16 +45,11 @@ def _hierarchy(evidence: Evidence, name: str, source: Source) -> Hierarchy:
     try:
         domain, codes = encode([text for text, _ in rows], evidence.kinds[name], name)
         counts = np.bincount(codes, [n for _, n in rows], minlength=len(domain)).astype(np.int64)
-        description = evidence.described(name).get("hierarchy")
-        if description is None:
-            return _flat(domain, name)
-        builder = builders().get(str(description.get("type")))
-        if builder is None:
-            raise CannotTell(f"the manifest describes a hierarchy of '{name}' that is not known here")
-        return builder.model_validate(dict(description)).bind(domain, name, evidence.base, counts)
-    except (MedveilError, ValidationError) as error:
-        reason = error.problem if isinstance(error, MedveilError) else "its description is not complete"
-        raise CannotTell(f"the hierarchy of '{name}' cannot be built: {reason}") from None
+    except MedveilError as error:
+        raise CannotTell(f"the hierarchy of '{name}' cannot be built: {error.problem}") from None
+    if evidence.described(name).get("hierarchy") is None:
+        return _flat(domain, name)
+    return built(evidence, name, domain, counts)
 
 
 def _flat(domain: Domain, name: str) -> Hierarchy:

@@ -14,6 +14,7 @@ from medveil.errors import InputError
 from medveil.release.audit.context import CannotTell, Refuted
 from medveil.release.audit.published import ReleaseFile, Unreadable
 from medveil.release.manifest import INTERNAL, LINKS, Manifest
+from medveil.release.places import hierarchy_file, with_hierarchy_file
 from medveil.table.csv_dialect import explain
 from medveil.table.domain import canonical, find_date_format, read_date, read_number
 from medveil.table.schema import Kind
@@ -32,6 +33,8 @@ class Tables:
     origin: the source's records, numbered by `line` from 0, and whose they are, `person`: sensitive and plain columns
         as they would be published, and quasi-identifiers as they were where records are followed (see `need_origin`).
 
+    places: where the files are that the manifest tells the names of: the hierarchy of a column, the population.
+
     Sensitive numbers and dates stand in their canonical form, so that `5` and `5.0` are one value. A missing value is
     NULL and a value of its own.
     """
@@ -44,12 +47,14 @@ class Tables:
         release: ReleaseFile,
         source: Source | None = None,
         base: Path | None = None,
+        places: Mapping[str, Path] | None = None,
     ) -> None:
         self.connection = connection
         self.folder = folder
         self.manifest = manifest
         self.source = source
         self.base = base or folder
+        self.places = places or {}
         self.kinds = {a["name"]: Kind(a["type"]) for a in manifest.attributes}
         self._release = release
         self._positions = {a["name"]: i for i, a in enumerate(manifest.attributes)}
@@ -72,7 +77,9 @@ class Tables:
     def described(self, name: str) -> Mapping[str, Any]:
         """What the manifest tells about a published column."""
         found: Mapping[str, Any] = self.manifest.attributes[self._positions[name]]
-        return found
+        if name not in self.places or hierarchy_file(found.get("hierarchy")) is None:
+            return found
+        return {**found, "hierarchy": with_hierarchy_file(found["hierarchy"], str(self.places[name]))}
 
     def recoded(self, name: str) -> bool:
         """Whether something else is published in the place of a column's values, such as ids or means."""

@@ -14,6 +14,7 @@ from medveil.errors import MedveilError
 from medveil.release.audit.context import ROUNDING, CannotTell, Check, Finding, Terms, figure
 from medveil.release.audit.evidence import Evidence
 from medveil.release.audit.generalized import published_labels
+from medveil.release.places import POPULATION
 from medveil.table.domain import encode
 from medveil.table.source import Source, open_source
 
@@ -53,7 +54,7 @@ class DeltaPresenceCheck(Check):
 
     def _open(self, evidence: Evidence, path: Path, source: Source) -> Source:
         try:
-            return open_source(evidence.base / path, missing=source.missing)
+            return open_source(evidence.places.get(POPULATION, evidence.base / path), missing=source.missing)
         except MedveilError:
             raise CannotTell("needs the population file that the claim names") from None
 

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from medveil.errors import MedveilError
-from medveil.hierarchy import builders
 from medveil.hierarchy.specification import OWN
 from medveil.release.audit.context import CannotTell, Check, Finding, Refuted, Terms
 from medveil.release.audit.evidence import Evidence
+from medveil.release.audit.generalized import specification
 from medveil.release.audit.tables import STAR
 from medveil.table.domain import canonical, domain_of
 from medveil.table.schema import Kind
@@ -77,26 +75,20 @@ def declared_labels(evidence: Evidence, name: str) -> set[str | None] | None:
     described = evidence.described(name)
     if described.get("hierarchy") is None:
         return None
-    parameters = dict(described["hierarchy"])
-    builder = builders().get(str(parameters.get("type")))
-    if builder is None:
-        raise CannotTell(f"the hierarchy of '{name}' is of an unknown type")
-    if "type" not in builder.model_fields:
-        del parameters["type"]
+    declared = specification(evidence, name)
     try:
-        specification = builder.model_validate(parameters)
-        leaves = specification.leaves(name, evidence.base)
+        leaves = declared.leaves(name, evidence.base)
         if leaves is None:
             raise Refuted(f"the domain of '{name}' is not declared")
         kind = Kind(described["type"])
         domain = domain_of(canonical(leaves, kind, name), kind)
-        hierarchy = specification.bind(domain, name, evidence.base)
-    except (ValidationError, MedveilError):
+        hierarchy = declared.bind(domain, name, evidence.base)
+    except MedveilError:
         raise CannotTell(f"the hierarchy of '{name}' cannot be built again here") from None
     level = described.get("level") or 0
     labels: set[str | None] = set(hierarchy.levels[level].labels)
-    if specification.other is not None:
-        labels.add(specification.other)
-    if "missing" in specification.model_fields_set:
-        labels |= {None} if specification.missing == OWN else {None, specification.missing}
+    if declared.other is not None:
+        labels.add(declared.other)
+    if "missing" in declared.model_fields_set:
+        labels |= {None} if declared.missing == OWN else {None, declared.missing}
     return labels
