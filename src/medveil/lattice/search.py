@@ -114,9 +114,19 @@ def _unreachable(evaluator: Evaluator, space: Space, allowed: int, incumbent: In
         achieved = requirement.model.achieved(
             count_classes(evaluator.cells, class_of_cell, number), evaluator.reference
         )
-        reached.append(f"{requirement.model.name} ({', '.join(f'{k} = {v:g}' for k, v in achieved.items())})")
+        reached.append(f"{requirement.model.name} ({', '.join(map(_figure, achieved.items()))})")
     return UnreachableError(
         problem,
         f"Generalized as far as the levels allow, and with nothing suppressed, the table reaches {'; '.join(reached)}: "
         "ask for no more than that, or allow higher levels.",
     )
+
+
+def _figure(reached: tuple[str, float]) -> str:
+    """A figure with so many digits that asking for just that is asking for what is reached.
+
+    >>> _figure(("t", 0.11884400000009)), _figure(("k", 5)), _figure(("beta", math.inf))
+    ('t = 0.1188440000001', 'k = 5', 'no finite beta')
+    """
+    name, value = reached
+    return f"{name} = {value:.13g}" if math.isfinite(value) else f"no finite {name}"
