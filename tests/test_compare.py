@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow.csv
 import pytest
@@ -121,6 +122,17 @@ def test_a_run_that_takes_too_long_or_fails_has_a_reason(policy, tmp_path):
     (wrong,) = run_trials([trial], tmp_path, base=policy.parent)
     assert "needed, but left out" in wrong.reason
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_is_ended_leaves_nothing_of_the_data(policy, tmp_path, monkeypatch):
+    def ended(task, *_):
+        (Path(task["out"]).parent / f".{Path(task['out']).name}.medveil-1" / "internal").mkdir(parents=True)
+        return {"reason": "it was stopped"}
+
+    monkeypatch.setattr("medveil.compare._run", ended)
+    for keep in (False, True):
+        run_trials([Trial("optimal", {})], tmp_path, base=policy.parent, keep=keep)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_trial_in_this_process_tells_its_progress(policy, tmp_path, monkeypatch):

@@ -245,8 +245,9 @@ def run_trials(
                 progress(f"{title}: {stage}", done)
 
         outcomes.append(Outcome(trial.name, trial.setting, **_run(task, base or Path(), seconds, tell)))
-        if not keep:
-            shutil.rmtree(release, ignore_errors=True)
+        # A run that was ended leaves what it had begun to write.
+        for left in [*folder.glob(f".{release.name}.*"), *([] if keep else [release])]:
+            shutil.rmtree(left, ignore_errors=True)
     return outcomes
 
 
