@@ -173,7 +173,7 @@ def _trials(
     written = policy.model_dump(mode="json", exclude_unset=True)
     written["output"] = {**written.get("output", {}), "report": False}
     # Only attacks put every method on one scale, those under differential privacy among them.
-    written["evaluation"] = {"thorough": True, **written.get("evaluation", {})}
+    written["evaluation"] = {"attacks": True, **written.get("evaluation", {})}
     of_model = sweep is not None and any(sweep.name in type(model).model_fields for model in policy.privacy)
     if sweep is not None and not of_model:
         known = sorted({field for name in fits for field in methods()[name].model_fields})

@@ -102,7 +102,7 @@ def demonstrate(rows: int, out: Path, progress: Progress) -> Tour:
 
 def _policy(name: str) -> str:
     privacy, method = POLICIES[name]
-    return f"{COLUMNS}{privacy}method: {method}\nevaluation: {{thorough: true}}\n"
+    return f"{COLUMNS}{privacy}method: {method}\nevaluation: {{attacks: true}}\n"
 
 
 def _read(path: Path) -> Mapping[str, Any]:

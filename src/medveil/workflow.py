@@ -308,9 +308,8 @@ def _measure(comparison: Comparison, policy: Policy, folder: Path, data: Any, ru
         if population is not None:
             problem, _ = stack.enter_context(opened(policy, folder, data, run=run, population=population))
             comparison = replace(comparison, problem=problem)
-        cheap_only = not policy.evaluation.thorough
-        scores = compute_measures(comparison, measures(), cheap_only=cheap_only)
-        findings = assess_risks(comparison, risks(), cheap_only=cheap_only)
+        scores = compute_measures(comparison, measures(), cheap_only=not policy.evaluation.models)
+        findings = assess_risks(comparison, risks(), cheap_only=not policy.evaluation.attacks)
         return {
             "measures": {name: asdict(score) for name, score in scores.items()},
             "risks": {name: asdict(finding) for name, finding in findings.items()},

@@ -241,7 +241,7 @@ def test_odd_values_and_names_make_a_page(tmp_path):
 def test_attacks_are_on_the_steward_s_page_where_they_were_run(releases, tmp_path):
     quiet = (releases / "mondrian" / "internal" / "report.html").read_text()
     assert "Attacks were not run" in quiet
-    policy = {**policy_of("mondrian"), "evaluation": {"thorough": True, "targets": 50}}
+    policy = {**policy_of("mondrian"), "evaluation": {"attacks": True, "targets": 50}}
     medveil.anonymize(patients(500, seed=1, patient_id=True), policy, out=tmp_path / "out")
     page = read_page((tmp_path / "out" / "internal" / "report.html").read_text())
     table = next(t for t in page.all("table") if "Attacks that were run" in t.text)

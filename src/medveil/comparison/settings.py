@@ -32,11 +32,11 @@ class Evaluation(BaseModel):
     ] = None
     targets: Annotated[int, Field(ge=10, le=100_000, description="How many people each attack is tried on.")] = 1000
 
-    thorough: Annotated[
-        bool,
-        Field(
-            description="Whether 'anonymize' also runs the attacks and trains the models of 'measure', for its page."
-        ),
+    attacks: Annotated[
+        bool, Field(description="Whether 'anonymize' also runs the attacks of 'measure', for its page.")
+    ] = False
+    models: Annotated[
+        bool, Field(description="Whether 'anonymize' also trains the models of 'measure' on 'target', for its page.")
     ] = False
 
     @property

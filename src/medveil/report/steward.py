@@ -216,7 +216,7 @@ def _risks(risks: Mapping[str, Mapping[str, Any]], *, private: bool) -> list[Sec
         tables.append(Table("Attacks that were run", ["attack", *headers[1:]], attacks, numeric=False))
     else:
         words.append(
-            "Attacks were not run: 'medveil measure' runs them, and 'evaluation: {thorough: true}' in the policy puts "
+            "Attacks were not run: 'medveil measure' runs them, and 'evaluation: {attacks: true}' in the policy puts "
             "them on this page."
         )
     if private:
