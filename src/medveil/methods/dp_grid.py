@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.lattice.kernels import add_counts
 from medveil.lattice.space import Levels, Space
 from medveil.lattice.tables import KEY_LIMIT, fold, parents, rank
 
@@ -98,8 +99,11 @@ class Grid:
         """The number of each cell; for a domain of at most 2^62 cells."""
         keys = np.zeros(len(table), dtype=np.int64)
         for codes, groups in zip(table.codes, self.groups(table.levels), strict=True):
-            keys = keys * groups + codes
-        return keys * self.values + table.values
+            keys *= groups
+            keys += codes
+        keys *= self.values
+        keys += table.values
+        return keys
 
     def decoded(self, levels: Levels, keys: Integers) -> tuple[Codes, Codes]:
         """The groups of numbered cells, one row a dimension, and their informative values."""
@@ -120,5 +124,6 @@ class Grid:
         ranks, first = rank(keys, key_space)
         if len(first) == len(counts):
             return table
-        sums = np.bincount(ranks, counts, minlength=len(first)).astype(np.int64)
-        return Table(levels, np.ascontiguousarray(codes[:, first]), values[first], sums)
+        sums = np.zeros(len(first), dtype=np.int64)
+        add_counts(ranks, counts, sums)
+        return Table(levels, codes.take(first, axis=1), values.take(first), sums)
