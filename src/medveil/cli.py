@@ -296,7 +296,7 @@ def hierarchy(
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=100, help="How many patients to generate.")] = 20_000,
+    rows: Annotated[int, typer.Option(min=100, help="How many patients to generate.")] = 10_000,
     out: Annotated[Path, typer.Option(help="The directory to make; it must not be there yet.")] = Path("demo"),
     as_json: AsJson = False,
 ) -> None:
