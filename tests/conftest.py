@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from medveil.cli import main
 
 settings.register_profile(
     "medveil", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
@@ -21,3 +24,20 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip("the public data sets are not here: put them into a folder and name it in MEDVEIL_DATA")
     return folder
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """The command line within this process: its exit code, what it prints and what it says of errors."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["medveil", *map(str, words)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run

@@ -1,54 +1,22 @@
 """Fixed-interval anonymization against plain counting of what it published."""
 
-import csv
-import datetime as dt
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fixed_intervals import ATTRIBUTES, POLICY, internal, members, read_book, some_patients
 
 import medveil
-from medveil.datasets import patients
 from medveil.errors import InputError, MedveilError, PolicyError, UnreachableError
 from medveil.release.audit import audit
-from medveil.table.labels import parse_label
 
-ATTRIBUTES = {
-    "age": {"role": "quasi"},
-    "sex": {"role": "quasi"},
-    "length_of_stay": {"role": "quasi"},
-    "region": {"role": "quasi"},
-    "disease": {"role": "sensitive"},
-    "surgery": {"role": "plain"},
-}
-POLICY = {
-    "attributes": ATTRIBUTES,
-    "privacy": [{"model": "k-anonymity", "k": 5}],
-    "method": {"name": "fixed-interval"},
-    "seed": 3,
-}
 QUASI = ["age", "sex", "length_of_stay", "region"]
 
 
 def with_(method=None, **changes):
     return {**POLICY, "method": {"name": "fixed-interval", **(method or {})}, **changes}
-
-
-def read_book(folder):
-    with (folder / "codebook.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def internal(folder):
-    return json.loads((folder / "internal" / "fixed_interval.json").read_text())
-
-
-def members(label):
-    return set() if label is None else set(parse_label(label).values)
 
 
 def linked(folder, frame):
@@ -59,7 +27,7 @@ def linked(folder, frame):
 
 @pytest.fixture(scope="module")
 def frame():
-    return patients(1500, seed=5, patient_id=True).to_pandas().astype(str)
+    return some_patients()
 
 
 @pytest.fixture(scope="module")
@@ -342,104 +310,6 @@ def test_what_cannot_be_meant_is_said_clearly(frame, tmp_path, changes, error, w
     assert words in str(caught.value)
     assert caught.value.exit_code in {2, 3}
     assert not list(tmp_path.iterdir())
-
-
-def test_cleaning_by_hand(tmp_path):
-    frame = pd.DataFrame(
-        {
-            "age": ["20", "30", "-100", "40", "50", None, "60", "70"],
-            "sex": ["F", "F", "F", "M", "M", "F", None, "F"],
-            "pregnant": ["yes", "no", "no", "yes", "no", "no", "no", "no"],
-            "zip": ["412-791", "412-792", "412-793", "412-794", "412-795", "412-796", "412-797", "412-798"],
-        }
-    )
-    policy = {
-        "attributes": {
-            "age": {"role": "quasi"},
-            "sex": {"role": "quasi", "hierarchy": {"type": "flat", "domain": ["F", "M"]}},
-            "zip": {"role": "quasi"},
-            "pregnant": {"role": "plain"},
-        },
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "method": {
-            "name": "fixed-interval",
-            "intervals": 1,
-            "ranges": {"age": [0, 120]},
-            "rules": [{"when": {"sex": "M", "pregnant": "yes"}}],
-            "missing": {"age": "drop", "sex": "impute"},
-            "codes_as_numbers": ["zip"],
-        },
-    }
-    release = medveil.anonymize(frame, policy, out=tmp_path / "out")
-    assert internal(tmp_path / "out")["records left out"] == {
-        "impossible combination": 1,
-        "missing value": 2,
-        "outlier": 0,
-    }
-    shown = release.to_pandas().astype(object)
-    assert set(shown["age"]) == {"46"}
-    assert set(shown["zip"]) == {str(round((412791 + 412792 + 412795 + 412797 + 412798) / 5))}
-    assert set().union(*(members(label) for label in shown["sex"])) <= {"0", "1"}
-    assert len(shown) == 5
-
-
-@pytest.mark.parametrize(
-    ("when", "dropped"),
-    [
-        ({"seen": "2020-01-02"}, 2),
-        ({"seen": dt.date(2020, 1, 2), "dose": 1}, 1),
-        ({"dose": "1.00"}, 3),
-        ({"dose": 2.5}, 1),
-        ({"seen": "soon"}, "2020-01-31"),
-        ({"seen": "02.01.2020"}, "2020-01-31"),
-        ({"dose": "much"}, "a number"),
-    ],
-)
-def test_rules_name_values_as_columns_hold_them(tmp_path, when, dropped):
-    """The days are written otherwise in the data, and a dose of one is a whole number or not."""
-    frame = pd.DataFrame(
-        {
-            "age": ["20", "21", "22", "50", "51", "52"],
-            "seen": ["02.01.2020", "02.01.2020", "03.01.2020", "04.01.2020", "05.01.2020", "06.01.2020"],
-            "dose": ["1.0", "2.5", "1.0", "1.0", None, "3.0"],
-        }
-    )
-    policy = {
-        "attributes": {"age": {"role": "quasi"}, "seen": {"role": "plain"}, "dose": {"role": "plain"}},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "method": {"name": "fixed-interval", "rules": [{"when": when}]},
-    }
-    if isinstance(dropped, str):
-        with pytest.raises(PolicyError, match=dropped):
-            medveil.anonymize(frame, policy)
-        return
-    medveil.anonymize(frame, policy, out=tmp_path / "out")
-    assert internal(tmp_path / "out")["records left out"]["impossible combination"] == dropped
-
-
-def test_missing_values_that_are_kept_are_shown_as_such():
-    frame = pd.DataFrame({"age": ["20", None, "40", "50", None, None], "sex": ["f", None, "f", None, "f", "f"]})
-    policy = {
-        "attributes": {"age": {"role": "quasi", "type": "number"}, "sex": {"role": "quasi"}},
-        "privacy": [{"model": "k-anonymity", "k": 3}],
-        "method": {"name": "fixed-interval", "intervals": 1},
-    }
-    shown = medveil.anonymize(frame, policy).to_pandas().astype(object)
-    assert set(shown["age"]) <= {"37", "{37, ?}"}
-    assert "?" in "".join(shown["age"]) + "".join(shown["sex"])
-    assert shown.groupby(["age", "sex"], dropna=False).size().min() >= 3
-
-
-def test_a_column_without_any_number_is_published_as_missing():
-    frame = pd.DataFrame({"age": ["20", "30", "40", "50"], "weight": [None] * 4})
-    policy = {
-        "attributes": {"age": {"role": "quasi"}, "weight": {"role": "quasi", "type": "number"}},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "method": {"name": "fixed-interval", "intervals": 2},
-    }
-    release = medveil.anonymize(frame, policy)
-    assert release.to_pandas()["weight"].isna().all()
-    assert {line["attribute"] for line in read_book(release.folder)} == {"age"}
 
 
 def test_sensitive_numbers_are_published_as_means_too(frame):

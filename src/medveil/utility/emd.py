@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from medveil.comparison.coverage import Coverage
 from medveil.table.schema import Kind
-from medveil.utility.measure import Comparison, Measure, Score, Skipped
-from medveil.utility.original import leaf_counts
+from medveil.utility.per_attribute import DistanceOfColumns
 
 
-class EarthMoversDistance(Measure):
+class EarthMoversDistance(DistanceOfColumns):
     """How much of each attribute's distribution must be moved, and how far, to get back to the original's.
 
         numbers and dates:  EMD = 1/(m - 1) sum over i < m of |P(1..i) - Q(1..i)|
@@ -30,19 +29,8 @@ class EarthMoversDistance(Measure):
     name: ClassVar[str] = "emd"
     title: ClassVar[str] = "Earth mover's distance of columns"
 
-    def compute(self, comparison: Comparison) -> Score | Skipped:
-        columns = {**comparison.coverage, **comparison.sensitive_coverage}
-        if not columns:
-            return Skipped("there is no column to compare")
-        if not len(comparison.classes):
-            return Skipped("nothing was published")
-        parts = {name: self._distance(comparison, name, coverage) for name, coverage in columns.items()}
-        return Score(float(np.mean(list(parts.values()))), parts=parts)
-
-    def _distance(self, comparison: Comparison, name: str, coverage: Coverage) -> float:
-        counts = leaf_counts(comparison, name)
-        published = np.bincount(coverage.codes[~comparison.suppressed], minlength=len(coverage.labels))
-        shares = _over_values(coverage, published.astype(np.float64)) / published.sum()
+    def distance(self, coverage: Coverage, counts: NDArray[np.int64], published: NDArray[np.float64]) -> float:
+        shares = _over_values(coverage, published) / published.sum()
         apart = counts / counts.sum() - shares
         if coverage.domain.kind in {Kind.NUMBER, Kind.DATE} and len(apart) > 1:
             return float(np.abs(np.cumsum(apart)[:-1]).sum() / (len(apart) - 1))

@@ -1,14 +1,16 @@
-"""Losses of labels, averaged over records and quasi-identifiers."""
+"""Losses of labels, averaged over records and quasi-identifiers, and distances of columns, averaged over them."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medveil.comparison.coverage import Coverage
-from medveil.utility.measure import Comparison, Score, Skipped
+from medveil.utility.measure import Comparison, Measure, Score, Skipped
+from medveil.utility.original import leaf_counts
 
 
 def mean_over_records(
@@ -34,3 +36,23 @@ def weighted_by_attribute(comparison: Comparison, losses: Callable[[Coverage], N
     }
     weights = np.array([comparison.problem.weight(name) for name in parts])
     return Score(float(np.average(list(parts.values()), weights=weights)), parts=parts)
+
+
+class DistanceOfColumns(Measure):
+    """The mean over quasi-identifiers and sensitive attributes of how far a column is from the original's."""
+
+    def compute(self, comparison: Comparison) -> Score | Skipped:
+        columns = {**comparison.coverage, **comparison.sensitive_coverage}
+        if not columns:
+            return Skipped("there is no column to compare")
+        if not len(comparison.classes):
+            return Skipped("nothing was published")
+        parts = {}
+        for name, coverage in columns.items():
+            published = np.bincount(coverage.codes[~comparison.suppressed], minlength=len(coverage.labels))
+            parts[name] = self.distance(coverage, leaf_counts(comparison, name), published.astype(np.float64))
+        return Score(float(np.mean(list(parts.values()))), parts=parts)
+
+    @abstractmethod
+    def distance(self, coverage: Coverage, counts: NDArray[np.int64], published: NDArray[np.float64]) -> float:
+        """How far apart `counts` of values in the original and `published` records by label are, from 0 to 1."""

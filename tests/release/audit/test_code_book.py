@@ -1,47 +1,27 @@
 """The auditor of code books, who is lied to."""
 
-import csv
 import json
 import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.fixed_intervals import POLICY, read_book, some_patients
 
 import medveil
-from medveil.datasets import patients
 from medveil.release.audit import audit
 from medveil.release.manifest import file_hash
 from medveil.table.source import open_source
 
-POLICY = {
-    "attributes": {
-        "age": {"role": "quasi"},
-        "sex": {"role": "quasi"},
-        "length_of_stay": {"role": "quasi"},
-        "region": {"role": "quasi"},
-        "disease": {"role": "sensitive"},
-        "surgery": {"role": "plain"},
-    },
-    "privacy": [{"model": "k-anonymity", "k": 5}],
-    "method": {"name": "fixed-interval"},
-    "seed": 3,
-}
-
 
 @pytest.fixture(scope="module")
 def frame():
-    return patients(1500, seed=5, patient_id=True).to_pandas().astype(str)
+    return some_patients()
 
 
 @pytest.fixture(scope="module")
 def release(frame, tmp_path_factory):
     return medveil.anonymize(frame, POLICY, out=tmp_path_factory.mktemp("release") / "out")
-
-
-def read_book(folder):
-    with (folder / "codebook.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def rewrite(folder, name, change):

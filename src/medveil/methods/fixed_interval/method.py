@@ -115,8 +115,8 @@ class FixedInterval(Method):
     @model_validator(mode="after")
     def _one_way_to_cut(self) -> FixedInterval:
         if self.width is not None and "intervals" in self.model_fields_set:
-            by_column = isinstance(self.width, dict) and isinstance(self.intervals, dict)
-            if not by_column or set(self.width) & set(self.intervals):  # type: ignore[arg-type]
+            by_column = [set(way) for way in (self.width, self.intervals) if isinstance(way, dict)]
+            if len(by_column) < 2 or set.intersection(*by_column):
                 raise ValueError("give intervals or width, not both for one column")
         return self
 
