@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from click import Abort, ClickException
 
 from medveil import __version__
 from medveil.errors import MedveilError
@@ -29,6 +28,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+# What typer raises for a wrong call: its class is public in no version, and no longer that of the package click.
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 FAULT = 1
 STOPPED = 130
 SHOW_FAULTS = "MEDVEIL_TRACEBACK"
@@ -393,7 +394,7 @@ def _stoppable() -> Iterator[None]:
         yield
     except BaseException:
         if stopped:
-            raise Abort from None
+            raise typer.Abort from None
         raise
     finally:
         for number, handler in previous.items():
@@ -425,11 +426,11 @@ def main() -> None:
     except MedveilError as error:
         typer.echo(f"medveil: {error}", err=True)
         code = error.exit_code
-    except ClickException as error:
+    except typer.Abort:
+        code = STOPPED
+    except _USAGE_ERROR as error:
         error.show()
         code = error.exit_code
-    except Abort:
-        code = STOPPED
     except Exception as error:
         if os.environ.get(SHOW_FAULTS):
             raise
