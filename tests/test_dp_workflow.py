@@ -12,10 +12,10 @@ import pytest
 from tests.private_releases import ATTRIBUTES, people, policy, prepare, write
 
 import medveil
+from medveil.auditor import audit
 from medveil.datasets import patients
 from medveil.datasets.diseases import diseases
 from medveil.errors import PolicyError
-from medveil.release.audit import audit
 from medveil.release.ledger import Ledger
 from medveil.release.manifest import read_manifest
 from medveil.report import reports

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import medveil
+from medveil.auditor import audit
 from medveil.datasets import patients
 from medveil.errors import (
     CancelledError,
@@ -21,7 +22,6 @@ from medveil.errors import (
 )
 from medveil.lattice.evaluate import Evaluator
 from medveil.methods.problem import label_array
-from medveil.release.audit import audit
 from medveil.release.manifest import read_manifest
 from medveil.table.source import open_source
 

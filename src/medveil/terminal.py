@@ -14,12 +14,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from medveil.auditor import AuditReport
 from medveil.compare import Outcome
 from medveil.comparison.comparison import Score, Skipped
 from medveil.demonstration import Tour
 from medveil.inspection import Inspection
 from medveil.measurement import Measurement
-from medveil.release.audit import AuditReport
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release

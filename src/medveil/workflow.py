@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from medveil.auditor import AuditReport, ClaimFinding, audit
 from medveil.engine import Limits
 from medveil.errors import CancelledError, OutputError, PolicyError, VerificationError
 from medveil.methods.method import Run
@@ -25,7 +26,6 @@ from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
 from medveil.preparation import prepare, specification
 from medveil.privacy.differential_privacy import DifferentialPrivacy
-from medveil.release.audit import AuditReport, ClaimFinding, audit
 from medveil.release.directory import staged
 from medveil.release.draft import Basis, Draft
 from medveil.release.ledger import RECORD, Account, Budget, Charge, Ledger

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.fixed_intervals import ATTRIBUTES, POLICY, internal, members, read_book, some_patients
 
 import medveil
+from medveil.auditor import audit
 from medveil.errors import InputError, MedveilError, PolicyError, UnreachableError
-from medveil.release.audit import audit
 
 QUASI = ["age", "sex", "length_of_stay", "region"]
 

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import medveil
+from medveil.auditor import audit
 from medveil.methods.fixed_interval.intervals import make_grid
 from medveil.methods.fixed_interval.ranking import similarity
-from medveil.release.audit import audit
 from medveil.risk.linkage import Attack
 from medveil.table.source import open_source
 from medveil.terminal import console, show_audit

@@ -9,8 +9,8 @@ import pyarrow.csv
 import pytest
 
 import medveil
+from medveil.auditor import audit
 from medveil.methods.h_ceiling.error import reconstruction_error
-from medveil.release.audit import audit
 from medveil.release.manifest import file_hash
 from medveil.release.truthful import derive
 from medveil.table.source import open_source

@@ -9,9 +9,9 @@ import pyarrow.parquet
 import pytest
 
 import medveil
+from medveil.auditor import audit
 from medveil.engine import Limits
 from medveil.errors import InputError, MedveilError, PolicyError
-from medveil.release.audit import audit
 from medveil.release.manifest import file_hash
 from medveil.table.domain import read_number
 

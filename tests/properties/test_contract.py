@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 import medveil
+from medveil.auditor import checks
+from medveil.auditor.context import Check
 from medveil.errors import PolicyError
 from medveil.hierarchy import builders
 from medveil.policy import load_policy, methods
 from medveil.privacy import models
 from medveil.registry import discover
-from medveil.release.audit import checks
-from medveil.release.audit.context import Check
 from medveil.risk import risks
 from medveil.utility import measures
 from medveil.workflow import opened

@@ -12,8 +12,8 @@ from tests.report.conftest import POLICIES, policy_of
 from tests.report.reading import read_page, style_colours
 
 import medveil
+from medveil.auditor import audit
 from medveil.datasets import patients
-from medveil.release.audit import audit
 from medveil.release.manifest import file_hash, read_manifest
 from medveil.release.reading import read_release
 from medveil.report import page as page_module

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from medveil.auditor import audit
+from medveil.auditor.catalog_listing import Listing
 from medveil.comparison.grouping import Codes
 from medveil.comparison.matching import match
-from medveil.release.audit import audit
-from medveil.release.audit.catalog_listing import Listing
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
 from medveil.release.manifest import Manifest, read_manifest
 from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate

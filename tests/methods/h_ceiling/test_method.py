@@ -10,9 +10,9 @@ import pyarrow.csv
 import pytest
 
 import medveil
+from medveil.auditor import audit
 from medveil.datasets import patients
 from medveil.errors import InputError, PolicyError, UnreachableError
-from medveil.release.audit import audit
 from medveil.release.catalog import catalog_of
 from medveil.release.manifest import file_hash, read_manifest
 from medveil.release.truthful import derive

@@ -1,0 +1,94 @@
+"""Differential privacy rests on a proof; what can be seen in the files is that nothing unpaid went out with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from medveil.auditor.context import CannotTell, Check, Finding, Refuted, Terms
+from medveil.auditor.evidence import Evidence
+from medveil.auditor.generalized import specification
+from medveil.auditor.tables import STAR
+from medveil.errors import MedveilError
+from medveil.hierarchy.specification import OWN
+from medveil.table.domain import canonical, domain_of
+from medveil.table.schema import Kind
+
+PAID_ROWS = {"published"}
+"""Counted on the noisy table, and so free."""
+REPORT = "report.html"
+"""Made of the release and its manifest alone, and so free."""
+PAID_METHOD = {"name", "parameters", "unit", "spent", "threshold", "sampling", "k", "proof"}
+"""What a method may report: its parameters, what it spent, and what it chose privately or before it saw the data."""
+
+
+class DifferentialPrivacyCheck(Check):
+    """No table shows that it was made with enough noise. These would show that it was not:
+
+    - a number in the manifest that the budget did not pay for, such as how many records came in;
+    - parts of the budget that add up to more than the claim;
+    - a file beside the release and its report;
+    - a published value outside the declared domain.
+    """
+
+    name: ClassVar[str] = "differential-privacy"
+    about_records: ClassVar[bool] = False
+
+    def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
+        manifest = evidence.manifest
+        unpaid = [*(manifest.rows.keys() - PAID_ROWS), *(manifest.method.keys() - PAID_METHOD)]
+        if unpaid:
+            raise Refuted(f"the manifest tells '{min(unpaid)}', which the budget did not pay for")
+        if manifest.files.keys() - {manifest.release, REPORT}:
+            raise Refuted("a file is published beside the release, which the budget did not pay for")
+        epsilon = Terms(claim).number("epsilon")
+        spent = manifest.method.get("spent", {})
+        if not isinstance(spent, Mapping) or not all(isinstance(part, int | float) for part in spent.values()):
+            raise Refuted("what the parts of the budget spent cannot be read")
+        if sum(Fraction(part) for part in spent.values()) > Fraction(epsilon):
+            raise Refuted("the parts of the budget add up to more than the claim")
+        unknown = [name for name in evidence.names("quasi", "sensitive") if not self._domain(evidence, name)]
+        note = "by proof; checked here: no unpaid number, and every value is of its declared domain"
+        if unknown:
+            note += f" (but for {', '.join(unknown)}, whose domain is not at hand)"
+        return Finding(None, None, note, by_proof=True)
+
+    def _domain(self, evidence: Evidence, name: str) -> bool:
+        """Refute a published value that the policy did not declare; False where what it declares is not at hand."""
+        try:
+            known = declared_labels(evidence, name)
+        except CannotTell:
+            return False
+        if known is None:
+            return False
+        if evidence.described(name)["role"] == "quasi":
+            known |= {STAR}
+        found = evidence.distinct(f"({evidence.published_rows()})", evidence.column(name))
+        if set(found) - known:
+            raise Refuted(f"the release holds values of '{name}' that its declared domain has not")
+        return True
+
+
+def declared_labels(evidence: Evidence, name: str) -> set[str | None] | None:
+    """What may be published in a column at its level; None where no domain is declared."""
+    described = evidence.described(name)
+    if described.get("hierarchy") is None:
+        return None
+    declared = specification(evidence, name)
+    try:
+        leaves = declared.leaves(name, evidence.base)
+        if leaves is None:
+            raise Refuted(f"the domain of '{name}' is not declared")
+        kind = Kind(described["type"])
+        domain = domain_of(canonical(leaves, kind, name), kind)
+        hierarchy = declared.bind(domain, name, evidence.base)
+    except MedveilError:
+        raise CannotTell(f"the hierarchy of '{name}' cannot be built again here") from None
+    level = described.get("level") or 0
+    labels: set[str | None] = set(hierarchy.levels[level].labels)
+    if declared.other is not None:
+        labels.add(declared.other)
+    if "missing" in declared.model_fields_set:
+        labels |= {None} if declared.missing == OWN else {None, declared.missing}
+    return labels

@@ -1,0 +1,77 @@
+"""What checks count: people, or records where no subject is declared, in every class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from medveil.auditor.context import CannotTell, Refuted
+from medveil.auditor.links import link
+from medveil.auditor.tables import PERSON, Tables
+from medveil.release.manifest import INTERNAL, LINKS
+from medveil.table.domain import Domain
+
+
+class Evidence(Tables):
+    """The tables, and the queries that count them.
+
+    linked: a further table, the distinct (counted columns as published, person) of kept records (see `need_linked`).
+    domains: the values of attributes, by the table that numbers them.
+    """
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        return {}
+
+    @property
+    def counts_people(self) -> bool:
+        return self.manifest.subject is not None
+
+    @property
+    def number_of_people(self) -> str:
+        """How many people (records where no subject is declared) the rows of `kept` belong to, as an aggregate. Records
+        of which nobody knows whose they are count as one person's, and never as none.
+        """
+        return f"count(DISTINCT coalesce('=' || {PERSON}, ''))" if self.counts_people else "count(*)"
+
+    def need_linked(self) -> None:
+        """Make the table `linked`, which needs the source and honest links."""
+        if self.source is None or not self.links.is_file():
+            raise CannotTell(f"needs --source and {INTERNAL}/{LINKS}")
+        if self._dishonest:
+            raise Refuted(self._dishonest)
+
+    @cached_property
+    def _dishonest(self) -> str:
+        """Why the links cannot be believed; empty where they can. Makes the table `linked`."""
+        return link(self)
+
+    def sizes(self, shield: Sequence[str]) -> str:
+        """A query for the people (records where no subject is declared) of each class: the shield's columns, `n`."""
+        return self._counted(self.columns(shield))
+
+    def pairs(self, shield: Sequence[str], attribute: str) -> str:
+        """A query for how many people (records where no subject is declared) of each class have each value: the
+        shield's columns, `s` and `n`. Of a recoded attribute the source's own values are counted.
+        """
+        if self.recoded(attribute):
+            return self._people(f"{self.columns(shield)}, {self.original(attribute)} AS s")
+        return self._counted(f"{self.columns(shield)}, {self.column(attribute)} AS s")
+
+    def _counted(self, selected: str) -> str:
+        if not self.counts_people:
+            return f"SELECT {selected}, sum(n)::BIGINT AS n FROM cells GROUP BY ALL"
+        return self._people(selected)
+
+    def _people(self, selected: str) -> str:
+        self.need_linked()
+        distinct = f"SELECT DISTINCT {selected}, {PERSON} FROM linked"
+        return f"SELECT * EXCLUDE ({PERSON}), count(*) AS n FROM ({distinct}) GROUP BY ALL"
+
+    def reference(self, attribute: str) -> str:
+        """A query for how the input has the attribute's values, in people where a subject is declared: `s`, `n`."""
+        column = self.column(attribute)
+        self.need_origin()
+        if not self.counts_people:
+            return f"SELECT {column} AS s, count(*) AS n FROM origin GROUP BY ALL"
+        return f"SELECT s, count(*) AS n FROM (SELECT DISTINCT {column} AS s, {PERSON} FROM origin) GROUP BY ALL"

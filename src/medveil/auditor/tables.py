@@ -1,0 +1,255 @@
+"""The written release, and the source where it is given, as tables of a DuckDB connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from medveil.auditor.context import CannotTell, Refuted
+from medveil.auditor.published import ReleaseFile, Unreadable
+from medveil.errors import InputError
+from medveil.release.manifest import INTERNAL, LINKS, Manifest
+from medveil.release.places import hierarchy_file, with_hierarchy_file
+from medveil.table.csv_dialect import explain
+from medveil.table.domain import canonical, find_date_format, read_date, read_number
+from medveil.table.schema import Kind
+from medveil.table.source import Source
+
+STAR = "*"
+PERSON = "person"
+
+
+class Tables:
+    """What was written and what it was made from. The attribute at position i of the manifest is column `c<i>`.
+
+    counted: the quasi-identifiers, and the sensitive attributes that some claim is about.
+    cells: the published rows of the counted columns with how many they are, `n`, without the rows of `*` that stand
+        for suppressed records. The same may stand in several lines.
+    origin: the source's records, numbered by `line` from 0, and whose they are, `person`: sensitive and plain columns
+        as they would be published, and quasi-identifiers as they were where records are followed (see `need_origin`).
+
+    places: where the files are that the manifest tells the names of: the hierarchy of a column, the population.
+
+    Sensitive numbers and dates stand in their canonical form, so that `5` and `5.0` are one value. A missing value is
+    NULL and a value of its own.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        folder: Path,
+        manifest: Manifest,
+        release: ReleaseFile,
+        source: Source | None = None,
+        base: Path | None = None,
+        places: Mapping[str, Path] | None = None,
+    ) -> None:
+        self.connection = connection
+        self.folder = folder
+        self.manifest = manifest
+        self.source = source
+        self.base = base or folder
+        self.places = places or {}
+        self.kinds = {a["name"]: Kind(a["type"]) for a in manifest.attributes}
+        self._release = release
+        self._positions = {a["name"]: i for i, a in enumerate(manifest.attributes)}
+        claimed = {claim.get("attribute") for claim in manifest.claims}
+        self.counted = (*self.names("quasi"), *(name for name in self.names("sensitive") if name in claimed))
+        self._count_cells()
+
+    def names(self, *roles: str) -> tuple[str, ...]:
+        """The published columns of these roles; all of them where none is given. Those that the method made itself,
+        which the source does not have, are not among them.
+        """
+        return tuple(
+            a["name"] for a in self.manifest.attributes if not a.get("made") and (not roles or a["role"] in roles)
+        )
+
+    def column(self, name: str) -> str:
+        """The internal name of a published column."""
+        return f"c{self._positions[name]}"
+
+    def described(self, name: str) -> Mapping[str, Any]:
+        """What the manifest tells about a published column."""
+        found: Mapping[str, Any] = self.manifest.attributes[self._positions[name]]
+        if name not in self.places or hierarchy_file(found.get("hierarchy")) is None:
+            return found
+        return {**found, "hierarchy": with_hierarchy_file(found["hierarchy"], str(self.places[name]))}
+
+    def recoded(self, name: str) -> bool:
+        """Whether something else is published in the place of a column's values, such as ids or means."""
+        return self.described(name).get("form") is not None
+
+    def original(self, name: str) -> str:
+        """The internal name, beside the published column, of the source's own value."""
+        return f"o{self._positions[name]}"
+
+    @property
+    def follows_records(self) -> bool:
+        """Whether records are followed from the source to the release, for people or for recoded columns."""
+        return self.manifest.subject is not None or any(self.recoded(name) for name in self.names())
+
+    def columns(self, names: Sequence[str]) -> str:
+        """A list of columns for SELECT; a constant where there are none, so that everything is one class."""
+        return ", ".join(self.column(name) for name in names) or "0 AS everything"
+
+    def shield(self, claim: Mapping[str, Any]) -> tuple[str, ...]:
+        """The columns on which a claim is made."""
+        quasi = self.names("quasi")
+        shield = tuple(claim["on"]) if claim.get("on") is not None else quasi
+        if not shield and quasi:
+            raise Refuted("the claim is made on no column, and so says nothing")
+        unknown = [name for name in shield if name not in quasi]
+        if unknown:
+            raise Refuted(f"the claim is made on '{unknown[0]}', which is no published quasi-identifier")
+        return shield
+
+    def attribute(self, claim: Mapping[str, Any]) -> str:
+        """The sensitive attribute that a claim is about."""
+        name = claim.get("attribute")
+        if name not in self.names("sensitive"):
+            raise Refuted("the claim is about no published sensitive attribute")
+        return str(name)
+
+    def one(self, query: str) -> tuple[Any, ...]:
+        (row,) = self.connection.execute(query).fetchall()
+        return tuple(row)
+
+    @property
+    def links(self) -> Path:
+        return self.folder / INTERNAL / LINKS
+
+    # The release
+
+    def _file(self, name: str) -> str:
+        """The column of the release file that holds an attribute."""
+        return f"f{self._release.names.index(name)}"
+
+    def _count_cells(self) -> None:
+        starred = " AND ".join(f"{self._file(name)} = '{STAR}'" for name in self.names()) or "false"
+        selected = "".join(f"{self._file(name)} AS {self.column(name)}, " for name in self.counted)
+        try:
+            self.connection.execute(
+                f"CREATE TABLE cells AS SELECT {selected}coalesce({starred}, false) AS starred, count(*) AS n "
+                f"FROM {self._release.relation} GROUP BY ALL"
+            )
+        except (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException):
+            raise Unreadable from None
+        totals = self.one("SELECT sum(n), sum(n) FILTER (starred) FROM cells")
+        self.rows, self.stars = (int(total or 0) for total in totals)
+        # Rows of * beyond the suppressed ones are a class of their own: a release may generalize everything.
+        hides = self.manifest.suppressed == "stars"
+        self.hidden = min(self.stars, self.manifest.rows.get("suppressed", self.stars)) if hides else 0
+        if self.hidden:
+            self.connection.execute(f"UPDATE cells SET n = n - {self.hidden} WHERE starred")
+            self.connection.execute("DELETE FROM cells WHERE n = 0")
+        self.records = self.rows - self.hidden
+        for name in self.names("sensitive"):
+            if name in self.counted:
+                self._make_canonical(name)
+
+    def _make_canonical(self, name: str) -> None:
+        if self.recoded(name):
+            return
+        column, table = self.column(name), f"forms_{self.column(name)}"
+        texts = self.distinct("cells", column)
+        changed = [
+            (text, form) for text, form in zip(texts, _forms(texts, self.kinds[name]), strict=True) if text != form
+        ]
+        if changed:
+            self._keep_mapping(table, changed)
+            self.connection.execute(
+                f"UPDATE cells SET {column} = {table}.form FROM {table} WHERE cells.{column} = {table}.text"
+            )
+
+    def distinct(self, table: str, column: str) -> list[str | None]:
+        """The distinct texts of a column, one None where any is missing."""
+        return [text for (text,) in self.connection.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()]
+
+    def _keep_mapping(self, table: str, pairs: Sequence[tuple[str | None, str | None]]) -> None:
+        texts, forms = (pa.array(side, pa.string()) for side in zip(*pairs, strict=True))
+        self.keep(table, pa.table({"text": texts, "form": forms}))
+
+    def keep(self, table: str, arrow: pa.Table) -> None:
+        """An Arrow table as a table of the connection."""
+        self.connection.register("arriving", arrow)
+        try:
+            self.connection.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM arriving")
+        finally:
+            self.connection.unregister("arriving")
+
+    def published_rows(self, *made: str) -> str:
+        """A query for every row of the file under the internal names, rows of `*` included, as they are written; with
+        the columns `made` by the method that are asked for.
+        """
+        columns = ", ".join(f"{self._file(name)} AS {self.column(name)}" for name in (*self.names(), *made))
+        return f"SELECT {columns} FROM {self._release.relation}"
+
+    # The source
+
+    def need_origin(self) -> None:
+        """Make `origin`, which needs the source."""
+        if self.source is None:
+            raise CannotTell("needs --source")
+        self.origin_rows  # noqa: B018 - makes it
+
+    @cached_property
+    def origin_rows(self) -> int:
+        """The number of the source's records; makes `origin`."""
+        source = self.source
+        assert source is not None
+        subject = self.manifest.subject
+        names = self.names() if self.follows_records else self.names("sensitive")
+        texts = [f"{source.text(name)} AS {self.column(name)}" for name in names]
+        if subject is not None:
+            texts.append(f"{source.text(subject)} AS {PERSON}")
+        # Without a subject each record is somebody of their own.
+        person = f"texts.{PERSON}" if subject is not None else f"texts.rowid AS {PERSON}"
+        relation = source.relation(self.connection)
+        try:
+            self.connection.execute(
+                f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} FROM {relation}"
+            )
+        except duckdb.Error as error:
+            raise InputError("The source cannot be read.", explain(error)) from None
+        changed = [name for name in self.names("sensitive") if self._learn_source_forms(name)]
+        forms = {name: f"coalesce(source_{self.column(name)}.form, texts.{self.column(name)})" for name in changed}
+        columns = [f"{forms.get(name, f'texts.{self.column(name)}')} AS {self.column(name)}" for name in names]
+        joins = " ".join(
+            f"LEFT JOIN source_{column} ON source_{column}.text = texts.{column}"
+            for column in map(self.column, changed)
+        )
+        self.connection.execute(
+            "CREATE OR REPLACE VIEW origin AS SELECT "
+            f"{', '.join(['texts.rowid AS line', *columns, person])} "
+            f"FROM texts {joins}"
+        )
+        return int(self.one("SELECT count(*) FROM texts")[0])
+
+    def _learn_source_forms(self, name: str) -> bool:
+        """Whether any text of the source is published in another form; then makes a table of them."""
+        kind = self.kinds[name]
+        texts = self.distinct("texts", self.column(name))
+        try:
+            forms = canonical(texts, kind, name)
+        except InputError:
+            raise Refuted(f"the source's column '{name}' does not hold {kind.value}s, as the manifest tells") from None
+        changed = [pair for pair in zip(texts, forms, strict=True) if pair[0] != pair[1]]
+        if changed:
+            self._keep_mapping(f"source_{self.column(name)}", changed)
+        return bool(changed)
+
+
+def _forms(texts: Sequence[str | None], kind: Kind) -> list[str | None]:
+    """The canonical form of published texts; one that has none, which an honest release does not hold, stays."""
+    if kind is Kind.NUMBER:
+        return [text and (read_number(text) or text) for text in texts]
+    date_format = find_date_format([text for text in texts if text is not None]) if kind is Kind.DATE else None
+    if date_format is None:
+        return list(texts)
+    return [text and (read_date(text, date_format) or text) for text in texts]

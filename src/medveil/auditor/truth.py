@@ -1,0 +1,142 @@
+"""Whether the published records are those of the source: claims may hold of records that nobody has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from medveil.auditor.context import CannotTell, Refuted
+from medveil.auditor.evidence import Evidence
+from medveil.auditor.generalized import published_labels
+from medveil.auditor.tables import STAR
+from medveil.errors import InputError
+from medveil.release.draft import Basis
+from medveil.table.csv_dialect import explain
+from medveil.table.domain import encode
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is wrong with a release as an image of its source, and what of that could not be looked at."""
+
+    problems: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+
+def compare_with_source(evidence: Evidence) -> Truth:
+    """Whether every published row, but for counterfeits, is a record of the source, each taken once.
+
+    Rows are compared as combinations of all columns of which the source tells what must be published: sensitive and
+    plain values as they are, and quasi-identifiers that were generalized to one level. Records that are drawn, under
+    differential privacy, are nobody's and are not compared.
+    """
+    manifest = evidence.manifest
+    if "input" not in manifest.rows and all(claim["basis"] == Basis.PROOF.value for claim in manifest.claims):
+        return Truth()
+    if evidence.source is None:
+        return Truth(unchecked=("whether the records are those of the original, which needs --source",))
+    unchecked: list[str] = []
+    try:
+        # Links, where they are there, say which record is which; they must give the release.
+        evidence.need_linked()
+        recoded: Sequence[str] = ()
+    except CannotTell:
+        recoded = [name for name in evidence.names() if evidence.recoded(name)]
+    except Refuted as refuted:
+        return Truth((str(refuted),))
+    compared = [name for name in evidence.names() if not evidence.recoded(name)]
+    many = [name for name in compared if _has_many_levels(evidence, name)]
+    if many:
+        unchecked.append(f"which values of the original stand behind {_listed(many)}: no one level was published")
+    compared = [name for name in compared if name not in many]
+    _count_source(evidence, compared)
+    expressions = {}
+    for name in compared:
+        try:
+            expressions[name] = _as_published(evidence, name)
+        except CannotTell as reason:
+            unchecked.append(f"whether '{name}' is published as the original has it: {reason}")
+        except InputError as error:
+            return Truth((f"the source does not fit the manifest: {error.problem}",))
+    unchecked += [f"whether '{name}' is published as the original has it: needs links" for name in recoded]
+    strangers = _strangers(evidence, expressions)
+    evidence.connection.execute("DROP TABLE told")
+    if strangers <= manifest.rows.get("counterfeit", 0):
+        return Truth(unchecked=tuple(unchecked))
+    problem = (
+        f"{strangers:,} published rows are of no record of the source (compared in {_listed(list(expressions))}); "
+        "is it the original, read with the same --missing, --delimiter and --encoding?"
+    )
+    return Truth((problem,), tuple(unchecked))
+
+
+def _has_many_levels(evidence: Evidence, name: str) -> bool:
+    described = evidence.described(name)
+    return described["role"] == "quasi" and described.get("level") is None
+
+
+def _count_source(evidence: Evidence, names: Sequence[str]) -> None:
+    """The table `told`: the distinct combinations of the source's texts, and how many records have each, `n`."""
+    source = evidence.source
+    assert source is not None
+    texts = "".join(f"{source.text(name)} AS {evidence.column(name)}, " for name in names)
+    relation = source.relation(evidence.connection)
+    try:
+        evidence.connection.execute(
+            f"CREATE OR REPLACE TABLE told AS SELECT {texts}count(*) AS n FROM {relation} GROUP BY ALL"
+        )
+    except duckdb.Error as error:
+        raise InputError("The source cannot be read.", explain(error)) from None
+
+
+def _as_published(evidence: Evidence, name: str) -> tuple[str, str]:
+    """How a column of `told` is published, as an SQL expression, and the table to join for that, if any."""
+    column = evidence.column(name)
+    described = evidence.described(name)
+    if described["role"] == "plain":
+        return f"told.{column}", ""
+    rows = evidence.connection.execute(f"SELECT {column}, sum(n)::BIGINT FROM told GROUP BY {column}").fetchall()
+    texts = [text for text, _ in rows]
+    domain, codes = encode(texts, evidence.kinds[name], name)
+    values = domain.values
+    if described["role"] == "quasi":
+        if described.get("hierarchy") is None:
+            raise CannotTell("the manifest does not describe its hierarchy")
+        if any("population" in claim["parameters"] for claim in evidence.manifest.claims):
+            raise CannotTell("its hierarchy was built over a population too")
+        counts = np.bincount(codes, [n for _, n in rows], minlength=len(domain)).astype(np.int64)
+        values = published_labels(evidence, name, domain, counts)
+    labels = [values[code] for code in codes]
+    if labels == texts:
+        return f"told.{column}", ""
+    table = f"told_{column}"
+    evidence.keep(table, pa.table({"text": pa.array(texts, pa.string()), "label": pa.array(labels, pa.string())}))
+    return f"{table}.label", f"JOIN {table} ON told.{column} IS NOT DISTINCT FROM {table}.text"
+
+
+def _strangers(evidence: Evidence, expressions: dict[str, tuple[str, str]]) -> int:
+    """How many published rows are left when each record of the source has been taken once."""
+    columns = evidence.columns(list(expressions))
+    published = "".join(f"{evidence.column(name)}, " for name in expressions)
+    selected = "".join(f"{expression} AS {evidence.column(name)}, " for name, (expression, _) in expressions.items())
+    joins = " ".join(join for _, join in expressions.values())
+    stars = "".join(f"'{STAR}', " for _ in expressions)
+    balance = (
+        f"SELECT {published}1 AS d FROM ({evidence.published_rows()}) "
+        f"UNION ALL SELECT {stars}-{evidence.hidden} "
+        f"UNION ALL SELECT {selected}-n FROM told {joins}"
+    )
+    (strangers,) = evidence.one(
+        f"SELECT coalesce(sum(greatest(d, 0)), 0)::BIGINT FROM (SELECT {columns}, sum(d) AS d FROM ({balance}) "
+        "GROUP BY ALL)"
+    )
+    return int(strangers)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:8])
+    return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown or "no column"
