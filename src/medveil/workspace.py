@@ -1,0 +1,23 @@
+"""Where the paths of a policy start, and how far they may lead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from medveil.errors import PolicyError
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder that relative paths start from, and the root that no path may leave; None where any may be named."""
+
+    folder: Path = Path()
+    root: Path | None = None
+
+    def resolve(self, path: str | Path) -> Path:
+        """The file that a path names. Under a root, links are followed before it is decided where the file is."""
+        named = self.folder / path
+        if self.root is not None and not named.resolve().is_relative_to(self.root.resolve()):
+            raise PolicyError("A path of the policy leads out of the workspace.", "Name a file inside it.")
+        return named
