@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from medveil.datasets import patients
 from medveil.engine import Limits
-from medveil.methods.ipa import InformativePreserving
+from medveil.methods.dp.ipa import InformativePreserving
 from medveil.methods.method import Run
 from medveil.policy import load_policy
 from medveil.reproduce.ipa_data import attributes

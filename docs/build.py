@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from medveil.cli import app
-from medveil.comparison.settings import Evaluation
+from medveil.evaluation.settings import Evaluation
 from medveil.hierarchy import builders
 from medveil.policy import AttributePolicy, DataPolicy, OutputPolicy, Policy, methods
 from medveil.privacy import models

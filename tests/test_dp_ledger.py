@@ -8,7 +8,7 @@ from tests.private_releases import people, policy, prepare, write
 import medveil
 from medveil import workflow
 from medveil.errors import InputError, OutputError, UnreachableError
-from medveil.methods.ipa_proved import Mechanism
+from medveil.methods.dp.ipa_proved import Mechanism
 from medveil.release.ledger import Ledger
 
 

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 import medveil
 from medveil.cli import app
-from medveil.comparison.comparison import Score, Skipped
 from medveil.datasets import patients
 from medveil.errors import InputError, PolicyError
+from medveil.evaluation.comparison import Score, Skipped
 from medveil.measurement import measure
 from medveil.risk.risk import Finding
 

@@ -14,6 +14,8 @@ import numpy as np
 from medveil.cells import make_cells
 from medveil.engine import Engine, Limits
 from medveil.errors import OutputError
+from medveil.guessing.guess import ColumnProfile, Guess, guess
+from medveil.guessing.starter_policy import one_subject, starter_policy
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.propose import propose
 from medveil.hierarchy.specification import HierarchySpec
@@ -21,8 +23,6 @@ from medveil.policy import Policy, load_policy
 from medveil.release.directory import write_whole
 from medveil.risk.leakage import Leakage, leakage_of
 from medveil.risk.leakage_crowd import crowd_of
-from medveil.table.guess import ColumnProfile, Guess, guess
-from medveil.table.guess_policy import one_subject, starter_policy
 from medveil.table.schema import Kind, Role
 from medveil.table.source import Source, open_source
 from medveil.workflow import open_data

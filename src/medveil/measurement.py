@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from medveil.comparison.comparison import Comparison, Score, Skipped
 from medveil.engine import Engine, Limits
 from medveil.errors import InputError
+from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.inspection import inspect
 from medveil.methods.method import Run
 from medveil.policy import Policy, load_policy

@@ -13,8 +13,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from medveil import methods as methods_package
-from medveil.comparison.settings import Evaluation
 from medveil.errors import PolicyError, did_you_mean
+from medveil.evaluation.settings import Evaluation
 from medveil.hierarchy import builders
 from medveil.hierarchy.flat import Codes, Range
 from medveil.hierarchy.specification import HierarchySpec

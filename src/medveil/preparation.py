@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from medveil.cells import Cells, Subjects, make_cells, with_population
+from medveil.declared_cells import declared_cells
 from medveil.engine import Engine, Limits
 from medveil.errors import PolicyError, did_you_mean
+from medveil.guessing.guess import guess
 from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
-from medveil.methods.dp_domain import declared_cells
 from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.policy import AttributePolicy, Policy
@@ -25,7 +26,6 @@ from medveil.privacy.count import reference_of
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.model import PrivacyModel, Requirement
 from medveil.privacy.sensitive import SensitiveModel
-from medveil.table.guess import guess
 from medveil.table.schema import Attribute, Kind, Role, Schema
 from medveil.table.source import Source, open_source
 

@@ -13,14 +13,13 @@ Found = TypeVar("Found")
 
 
 def discover(package: ModuleType, base: type[Found]) -> dict[str, type[Found]]:
-    """Every concrete subclass of `base` in the package's modules, and those that other distributions declare under
-    the entry point group of the package's name (such as `medveil.methods`), by their `name`, sorted.
+    """Every concrete subclass of `base` in the package's modules, at any depth, and those that other distributions
+    declare under the entry point group of the package's name (such as `medveil.methods`), by their `name`, sorted.
 
     A subclass of several layers counts where it has a `name` of its own and nothing left abstract.
     """
-    modules = [
-        importlib.import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__)
-    ]
+    inside = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    modules = [importlib.import_module(info.name) for info in inside]
     candidates = [member for module in modules for _, member in inspect.getmembers(module, inspect.isclass)]
     candidates += [point.load() for point in entry_points(group=package.__name__)]
     found = {

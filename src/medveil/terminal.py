@@ -16,8 +16,8 @@ from rich.text import Text
 
 from medveil.auditor import AuditReport
 from medveil.compare import Outcome
-from medveil.comparison.comparison import Score, Skipped
 from medveil.demonstration import Tour
+from medveil.evaluation.comparison import Score, Skipped
 from medveil.inspection import Inspection
 from medveil.measurement import Measurement
 from medveil.release.ledger import Account

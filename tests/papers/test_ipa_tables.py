@@ -7,8 +7,8 @@ import pytest
 
 from medveil.hierarchy.hierarchy import build
 from medveil.lattice.space import Space
-from medveil.methods.dp_grid import Grid
-from medveil.methods.ipa_published import ClassTable, Draws, perturb, rows_of
+from medveil.methods.dp.grid import Grid
+from medveil.methods.dp.ipa_published import ClassTable, Draws, perturb, rows_of
 
 
 class Given(Draws):

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison, Score, Skipped
-from medveil.comparison.settings import Evaluation
+from medveil.evaluation.comparison import Comparison, Score, Skipped
+from medveil.evaluation.settings import Evaluation
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.risk import risks

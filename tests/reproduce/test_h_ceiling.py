@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from medveil.comparison.comparison import Comparison
 from medveil.datasets.diseases import STROKE
+from medveil.evaluation.comparison import Comparison
 from medveil.reproduce.h_ceiling import _worked
 from medveil.reproduce.h_ceiling_data import generated
 from medveil.reproduce.h_ceiling_queries import (

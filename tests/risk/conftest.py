@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison
+from medveil.evaluation.comparison import Comparison
 from medveil.privacy.l_diversity import LDiversity
 
 PEOPLE = {

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from tests.support import make_problem
 
-from medveil.comparison.comparison import CODE_BOOK, Comparison
+from medveil.evaluation.comparison import CODE_BOOK, Comparison
 from medveil.risk import risks
 from medveil.risk.risk import assess_risks
 

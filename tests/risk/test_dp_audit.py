@@ -13,10 +13,10 @@ import pytest
 from scipy import stats
 
 from medveil.errors import PolicyError
-from medveil.methods.dp_histogram import DPHistogram
-from medveil.methods.dp_sampling import DPSampling
-from medveil.methods.ipa import InformativePreserving
-from medveil.methods.ipa_proved import SHARES, Mechanism, parts
+from medveil.methods.dp.histogram import DPHistogram
+from medveil.methods.dp.ipa import InformativePreserving
+from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts
+from medveil.methods.dp.sampling import DPSampling
 from medveil.methods.optimal import Optimal
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.integer_noise import GeometricNoise, Selection

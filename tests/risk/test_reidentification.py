@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison, Skipped
-from medveil.comparison.population import population_of_classes, strangers
-from medveil.comparison.settings import Evaluation
+from medveil.evaluation.comparison import Comparison, Skipped
+from medveil.evaluation.population import population_of_classes, strangers
+from medveil.evaluation.settings import Evaluation
 from medveil.policy import load_policy
 from medveil.risk.population_models import pitman_uniques, zayatz_share
 from medveil.risk.reidentification import Journalist, Marketer, Prosecutor

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison
+from medveil.evaluation.comparison import Comparison
 
 PEOPLE = {
     "age": [20, 25, 31, 38, 44, 49],

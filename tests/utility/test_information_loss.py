@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from medveil.comparison.comparison import Comparison, Score, Skipped
 from medveil.engine import Published
-from medveil.methods.dp_losses import noisy_losses
-from medveil.methods.dp_method import NoisyTable, grid_of, noisy_published, table_of, value_labels
+from medveil.evaluation.comparison import Comparison, Score, Skipped
+from medveil.methods.dp.losses import noisy_losses
+from medveil.methods.dp.method import NoisyTable, grid_of, noisy_published, table_of, value_labels
 from medveil.policy import load_policy
 from medveil.utility.information_loss import InformationLoss
 from medveil.workflow import opened

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison, Score, Skipped
-from medveil.comparison.spreading import Values
+from medveil.evaluation.comparison import Comparison, Score, Skipped
+from medveil.evaluation.spreading import Values
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 from medveil.utility import measures

@@ -6,8 +6,8 @@ import pytest
 from sklearn.metrics import f1_score, matthews_corrcoef, roc_auc_score
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison, Skipped
-from medveil.comparison.settings import Evaluation
+from medveil.evaluation.comparison import Comparison, Skipped
+from medveil.evaluation.settings import Evaluation
 from medveil.utility.prediction import Prediction, _Rows
 from medveil.utility.prediction_scores import Predictions
 

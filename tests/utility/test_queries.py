@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison, Skipped
-from medveil.comparison.coverage import cover
-from medveil.comparison.settings import Evaluation
+from medveil.evaluation.comparison import Comparison, Skipped
+from medveil.evaluation.coverage import cover
+from medveil.evaluation.settings import Evaluation
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 from medveil.utility.query_error import QueryError

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from tests.support import make_problem
 
-from medveil.comparison.comparison import Comparison
+from medveil.evaluation.comparison import Comparison
 from medveil.risk import risks
 from medveil.risk.risk import assess_risks
 from medveil.utility import measures

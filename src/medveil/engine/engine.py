@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from medveil.engine.published import Published, register
 from medveil.errors import InputError
+from medveil.guessing.guess import SAMPLE, ColumnProfile
 from medveil.table.csv_dialect import explain
-from medveil.table.guess import SAMPLE, ColumnProfile
 from medveil.table.source import CsvSource, Source
 
 COUNT = "records"

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.comparison import CODE_BOOK, Comparison
-from medveil.comparison.coverage import Coverage
 from medveil.engine.engine import Engine
+from medveil.evaluation.comparison import CODE_BOOK, Comparison
+from medveil.evaluation.coverage import Coverage
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.report.groups import MOST_VALUES, Groups, between, shown
 from medveil.report.words import MISSING, clean

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from medveil.comparison.comparison import Comparison
+from medveil.evaluation.comparison import Comparison
 from medveil.release.manifest import INTERNAL, Manifest, file_hash
 from medveil.report.content import Page
 from medveil.report.page import render

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medveil.comparison.comparison import MEANS, Comparison
+from medveil.evaluation.comparison import MEANS, Comparison
 from medveil.release.manifest import Manifest
 from medveil.report.claims import claims_table, verdict
 from medveil.report.common import (

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from medveil.comparison.comparison import Comparison, Score
 from medveil.datasets import load, patients
+from medveil.evaluation.comparison import Comparison, Score
 from medveil.methods.h_ceiling import HCeiling
 from medveil.methods.method import Method, Run
 from medveil.methods.optimal import Optimal

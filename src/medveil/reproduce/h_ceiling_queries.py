@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.comparison.comparison import Comparison
+from medveil.evaluation.comparison import Comparison
 from medveil.utility.rce import reality
 
 Numbers = NDArray[np.float64]

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from medveil.datasets import patients
 from medveil.datasets.diseases import STROKE, diseases
 from medveil.lattice.space import Levels
-from medveil.methods.dp_cells import NoisyCells
-from medveil.methods.dp_grid import Grid, Table
-from medveil.methods.dp_losses import noisy_losses
-from medveil.methods.dp_method import grid_of, table_of
-from medveil.methods.ipa_loss import Losses
-from medveil.methods.ipa_proved import SHARES, Mechanism, Prepared, parts
-from medveil.methods.ipa_published import PUBLISHED_SHARES, Published, publish_often
+from medveil.methods.dp.grid import Grid, Table
+from medveil.methods.dp.ipa_loss import Losses
+from medveil.methods.dp.ipa_proved import SHARES, Mechanism, Prepared, parts
+from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, Published, publish_often
+from medveil.methods.dp.losses import noisy_losses
+from medveil.methods.dp.method import grid_of, table_of
+from medveil.methods.dp.noisy_cells import NoisyCells
 from medveil.methods.method import Run
 from medveil.methods.optimal import Optimal
 from medveil.methods.problem import Problem

@@ -11,8 +11,8 @@ import pyarrow.parquet
 
 from medveil.auditor import audit
 from medveil.auditor.catalog_listing import Listing
-from medveil.comparison.grouping import Codes
-from medveil.comparison.matching import match
+from medveil.evaluation.grouping import Codes
+from medveil.evaluation.matching import match
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
 from medveil.release.manifest import Manifest, read_manifest
 from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate

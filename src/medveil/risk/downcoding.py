@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.comparison import MEANS
-from medveil.comparison.coverage import Coverage
+from medveil.evaluation.comparison import MEANS
+from medveil.evaluation.coverage import Coverage
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
 from medveil.risk.targets import draw_targets

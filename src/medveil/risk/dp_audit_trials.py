@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy, build
 from medveil.lattice.space import Space
-from medveil.methods.dp_cells import NoisyCells
-from medveil.methods.dp_grid import Grid, Table
-from medveil.methods.dp_histogram import DPHistogram
-from medveil.methods.dp_sampling import DPSampling, Sampling
-from medveil.methods.ipa import InformativePreserving
-from medveil.methods.ipa_proved import SHARES, Mechanism, parts
-from medveil.methods.ipa_published import PUBLISHED_SHARES, ClassTable, Draws, perturb, publish
+from medveil.methods.dp.grid import Grid, Table
+from medveil.methods.dp.histogram import DPHistogram
+from medveil.methods.dp.ipa import InformativePreserving
+from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts
+from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, ClassTable, Draws, perturb, publish
+from medveil.methods.dp.noisy_cells import NoisyCells
+from medveil.methods.dp.sampling import DPSampling, Sampling
 from medveil.methods.method import Method
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.integer_noise import GeometricNoise

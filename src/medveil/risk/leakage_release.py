@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.comparison.coverage import encode_texts
 from medveil.engine import Engine
+from medveil.evaluation.coverage import encode_texts
 from medveil.methods.problem import Problem
 from medveil.risk.leakage import loss_of
 from medveil.risk.leakage_crowd import Crowd, crowd_of, make_crowd

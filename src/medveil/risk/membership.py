@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.matching import matching_classes
-from medveil.comparison.population import strangers
+from medveil.evaluation.matching import matching_classes
+from medveil.evaluation.population import strangers
 from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
 from medveil.risk.targets import draw_targets
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.comparison.population import population_of_classes
+from medveil.evaluation.population import population_of_classes
 from medveil.risk.risk import Comparison, Finding, Risk, Skipped
 
 NOTHING = "nothing was published"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from medveil.comparison.comparison import MEANS, Comparison, Skipped
-from medveil.comparison.population import POPULATION
 from medveil.errors import MedveilError
+from medveil.evaluation.comparison import MEANS, Comparison, Skipped
+from medveil.evaluation.population import POPULATION
 from medveil.risk.dp_audit import binomial_bounds
 
 __all__ = ["Comparison", "Finding", "Risk", "Skipped", "assess_risks", "counted_rate"]

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.comparison import Comparison, Histogram
-from medveil.comparison.grouping import Codes
-from medveil.comparison.matching import match, matching_classes
+from medveil.evaluation.comparison import Comparison, Histogram
+from medveil.evaluation.grouping import Codes
+from medveil.evaluation.matching import match, matching_classes
 from medveil.risk.nearest import nearest_classes
 
 

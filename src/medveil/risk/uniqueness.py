@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.comparison.population import population_of_classes
+from medveil.evaluation.population import population_of_classes
 from medveil.risk.population_models import pitman_uniques, zayatz_share
 from medveil.risk.risk import Comparison, Finding, Risk, Skipped
 

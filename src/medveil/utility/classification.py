@@ -18,9 +18,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.comparison.coverage import Coverage, cover
-from medveil.comparison.runs import are_whole
 from medveil.errors import InputError
+from medveil.evaluation.coverage import Coverage, cover
+from medveil.evaluation.runs import are_whole
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.table.domain import Domain, encode, find_kind
 from medveil.table.schema import Kind

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.spreading import Values, drawn, original
+from medveil.evaluation.spreading import Values, drawn, original
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.original import cell_codes
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.coverage import Coverage
+from medveil.evaluation.coverage import Coverage
 from medveil.table.schema import Kind
 from medveil.utility.per_attribute import DistanceOfColumns
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.coverage import Coverage
-from medveil.comparison.grouping import combine
-from medveil.methods.ipa_loss import earth_movers_distance
+from medveil.evaluation.coverage import Coverage
+from medveil.evaluation.grouping import combine
+from medveil.methods.dp.ipa_loss import earth_movers_distance
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.ncp import NormalizedCertaintyPenalty
 from medveil.utility.rate import Rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from medveil.comparison.comparison import Comparison, Score, Skipped
+from medveil.evaluation.comparison import Comparison, Score, Skipped
 
 __all__ = ["Comparison", "Measure", "Score", "Skipped"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.comparison.coverage import Coverage
+from medveil.evaluation.coverage import Coverage
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.original import leaf_counts
 

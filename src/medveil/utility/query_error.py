@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.comparison.bootstrap import mean_interval
+from medveil.evaluation.bootstrap import mean_interval
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.workload import answer, random_queries, shares_of_labels
 

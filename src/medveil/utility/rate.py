@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.comparison.grouping import combine
-from medveil.methods.ipa_loss import counterfeit_rate
+from medveil.evaluation.grouping import combine
+from medveil.methods.dp.ipa_loss import counterfeit_rate
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.truthfulness import real_records
 

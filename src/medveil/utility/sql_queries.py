@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from medveil.comparison.spreading import drawn, original
 from medveil.errors import PolicyError
+from medveil.evaluation.spreading import drawn, original
 from medveil.table.source import quote_name
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.original import cell_codes

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.comparison.flow import most_matched
-from medveil.comparison.grouping import Codes
-from medveil.comparison.matching import match
+from medveil.evaluation.flow import most_matched
+from medveil.evaluation.grouping import Codes
+from medveil.evaluation.matching import match
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from medveil.comparison.coverage import Coverage
-from medveil.comparison.runs import are_whole
+from medveil.evaluation.coverage import Coverage
+from medveil.evaluation.runs import are_whole
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 

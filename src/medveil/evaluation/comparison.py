@@ -1,0 +1,307 @@
+"""The original, what recipients got of it, and the classes that the published records form."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from medveil.evaluation.coverage import Coverage, cover, encode_labels
+from medveil.evaluation.grouping import Codes, combine, count_people
+from medveil.evaluation.settings import Evaluation
+from medveil.hierarchy.hierarchy import ROOT
+from medveil.methods.problem import Problem
+from medveil.table.labels import Span
+
+CODE_BOOK = "codebook.csv"
+MEANS = "means"
+
+
+@dataclass(frozen=True)
+class Score:
+    """A figure, with the ends of its confidence interval where it is estimated; `parts` by attribute or query, and
+    which of them were left out for what reason.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Why there is no figure."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class PublishedClasses:
+    """Groups of published rows with the same labels: what each row belongs to (-1: suppressed), and the label code of
+    each group in each column (`labels[j, class]`).
+    """
+
+    of_row: Codes
+    labels: NDArray[np.int32]
+    records: Codes
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How much weight of each value is in each class: parallel arrays, sorted by class, then value.
+
+    Weights are people (records where they are not known); a label that covers several values is spread over them.
+    """
+
+    classes: Codes
+    values: Codes
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The original, and what recipients got of it: the published table as text, and what came with it.
+
+    forms: what is published in the place of values, by column, such as `ids` or `means`.
+    links: the file that says what became of each record of the original; only with it can people be counted.
+    original: False where there is none, and `problem` is about the published table itself.
+    settings: what the policy asks of the measures.
+    other: another release of the same people.
+    folder: the release directory, where there is one.
+    attacked: means are taken for what an attacker knows to be behind them: the interval that the code book tells.
+    memory: figures that several measures need, kept from the first to the last.
+    """
+
+    problem: Problem
+    published: pa.Table
+    method: Mapping[str, Any] = field(default_factory=dict)
+    companions: Mapping[str, pa.Table] = field(default_factory=dict)
+    forms: Mapping[str, str] = field(default_factory=dict)
+    links: Path | None = None
+    original: bool = True
+    settings: Evaluation = field(default_factory=Evaluation)
+    other: Comparison | None = None
+    folder: Path | None = None
+    attacked: bool = False
+    memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def random(self, purpose: str) -> np.random.Generator:
+        """Random numbers of its own for each purpose, the same in every run: measures must repeat."""
+        return np.random.default_rng(zlib.crc32(purpose.encode()))
+
+    @cached_property
+    def coverage(self) -> Mapping[str, Coverage]:
+        """For each quasi-identifier, what its published labels stand for."""
+        return {name: self._cover(name) for name in self.problem.schema.quasi}
+
+    @cached_property
+    def sensitive_coverage(self) -> Mapping[str, Coverage]:
+        """The same for each sensitive attribute."""
+        return {name: self._cover(name) for name in self.problem.schema.sensitive}
+
+    def _cover(self, name: str) -> Coverage:
+        problem = self.problem
+        hierarchy = problem.hierarchies.get(name, problem.reference.hierarchies.get(name))
+        book = self._book(name) if self.forms.get(name) == "ids" else None
+        intervals = self._intervals(name) if self.attacked else {}
+        return cover(self.column(name), problem.cells.domains[name], hierarchy, book, intervals)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A published column; one that was left out says nothing in every row."""
+        if name in self.published.column_names:
+            return self.published[name]
+        stars = pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(self.published.num_rows, dtype=np.int32)), pa.array([ROOT], pa.string())
+        )
+        return pa.chunked_array([stars])
+
+    def _book(self, name: str) -> dict[str, str] | None:
+        """What each published id of a column stands for."""
+        book = self.companions.get(CODE_BOOK)
+        if book is None:
+            return None
+        lines = zip(*(book[key].to_pylist() for key in ("attribute", "published", "stands_for")), strict=True)
+        return {published: value for attribute, published, value in lines if attribute == name}
+
+    def _intervals(self, name: str) -> dict[str, list[Span]]:
+        """What the published means of a column are the means of, where the code book tells it of all of them. The
+        outermost intervals are open: what lies beyond them must be somewhere.
+        """
+        book = self.companions.get(CODE_BOOK)
+        if self.forms.get(name) != MEANS or book is None or not {"low", "high"} <= set(book.column_names):
+            return {}
+        rows = book.filter(pc.equal(book["attribute"].cast(pa.string()), name))
+        means, lows, highs = (rows[key].cast(pa.string()).to_pylist() for key in ("published", "low", "high"))
+        if not means or not all(lows) or not all(highs):
+            return {}
+        first, last = min(lows, key=float), max(highs, key=float)
+        found: dict[str, list[Span]] = {}
+        for mean, low, high in zip(means, lows, highs, strict=True):
+            span = Span(None if low == first else low, None if high == last else high, high_closed=False)
+            found.setdefault(mean, []).append(span)
+        return found
+
+    @cached_property
+    def approximate(self) -> frozenset[str]:
+        """Quasi-identifiers of which numbers are published that need not be anybody's own, such as means: who looks for
+        somebody takes the nearest.
+        """
+        return frozenset(
+            name
+            for name, coverage in self.coverage.items()
+            if coverage.foreign.any()
+            or (coverage.line is not None and self.forms.get(name) == MEANS and not self._intervals(name))
+        )
+
+    @cached_property
+    def suppressed(self) -> NDArray[np.bool_]:
+        """Which published rows are nothing but `*`."""
+        stars = np.ones(self.published.num_rows, dtype=np.bool_)
+        for column in self.published.columns:
+            if not (pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)):
+                return np.zeros(self.published.num_rows, dtype=np.bool_)
+            labels, codes = encode_labels(column)
+            stars &= codes == (labels.index(ROOT) if ROOT in labels else -1)
+            if not stars.any():
+                break
+        return stars
+
+    @cached_property
+    def unpublished(self) -> int:
+        """How many records of the original are not published, as far as numbers tell."""
+        return max(self.problem.cells.records - int(np.count_nonzero(~self.suppressed)), 0)
+
+    @cached_property
+    def classes(self) -> PublishedClasses:
+        """The classes that the published records form."""
+        return self._grouped(list(self.coverage.values()))
+
+    @cached_property
+    def tuples(self) -> PublishedClasses:
+        """The distinct combinations of published quasi-identifiers and sensitive values."""
+        return self._grouped([*self.coverage.values(), *self.sensitive_coverage.values()])
+
+    def _grouped(self, coverage: Sequence[Coverage]) -> PublishedClasses:
+        kept = np.flatnonzero(~self.suppressed)
+        columns = [one.codes[kept] for one in coverage] or [np.zeros(len(kept), dtype=np.int32)]
+        first, numbers = combine(columns, [max(len(one.labels), 1) for one in coverage] or [1])
+        of_row = np.full(len(self.suppressed), -1, dtype=np.int64)
+        of_row[kept] = numbers
+        labels = np.array([one.codes[kept][first] for one in coverage], dtype=np.int32).reshape(len(coverage), -1)
+        return PublishedClasses(of_row, labels, np.bincount(numbers, minlength=len(first)))
+
+    @cached_property
+    def _people(self) -> tuple[NDArray[np.int64], NDArray[np.int64], pa.Table] | None:
+        """For records of known people: their class, the person, and their published row; None where nobody is known."""
+        subject = self.problem.schema.subject
+        if subject is None or (self.original and self.links is None):
+            return None
+        engine = self.problem.engine
+        texts = engine.connection.sql(f"SELECT {engine.column(subject)} AS person FROM data ORDER BY rowid")
+        person = texts.to_arrow_table()["person"].combine_chunks().dictionary_encode(null_encoding="encode")
+        codes = person.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        if not self.original:
+            return self.classes.of_row, codes, self.published
+        table = pyarrow.parquet.read_table(self.links)
+        kept = np.asarray(table.column(0))  # the first column says which records were kept
+        table = table.filter(pa.array(kept))
+        return self._class_of(table), codes[kept], table
+
+    def _class_of(self, table: pa.Table) -> NDArray[np.int64]:
+        """The class of each row of a table with published labels, -1 where there is none such."""
+        quasi = list(self.coverage)
+        if not quasi:
+            return np.zeros(table.num_rows, dtype=np.int64)
+        sizes = [len(self.coverage[name].labels) for name in quasi]
+        columns = [label_codes(table[name], self.coverage[name]) for name in quasi]
+        known = np.all([column >= 0 for column in columns], axis=0)
+        together = [
+            np.concatenate([labels.astype(np.int64), column[known]])
+            for labels, column in zip(self.classes.labels, columns, strict=True)
+        ]
+        _, numbers = combine(together, sizes)
+        number_of_class = np.full(int(numbers.max(initial=-1)) + 1, -1, dtype=np.int64)
+        number_of_class[numbers[: len(self.classes)]] = np.arange(len(self.classes))
+        found = np.full(table.num_rows, -1, dtype=np.int64)
+        found[known] = number_of_class[numbers[len(self.classes) :]]
+        return found
+
+    @property
+    def counted(self) -> str:
+        """What sizes count."""
+        return "records" if self._people is None else "people"
+
+    @cached_property
+    def sizes(self) -> Codes:
+        """The people of each class; its records where people are not known. A counterfeit is a person of its own."""
+        if self._people is None:
+            return self.classes.records
+        group, people, _ = self._people
+        linked = np.bincount(group[group >= 0], minlength=len(self.classes))
+        extra = np.maximum(self.classes.records - linked, 0)
+        return np.asarray(count_people(group, len(self.classes), people) + extra)
+
+    def histogram(self, name: str) -> Histogram:
+        """How often each class has each value of a sensitive attribute, in people where they are known."""
+        coverage = self.sensitive_coverage[name]
+        number = max(len(coverage.labels), 1)
+        if self._people is None:
+            group, people, codes = self.classes.of_row, None, coverage.codes.astype(np.int64)
+        else:
+            group, people, table = self._people
+            codes = label_codes(table[name], coverage)
+        member = (group >= 0) & (codes >= 0)
+        keys = np.where(member, group * number + codes, -1)
+        used, place = np.unique(keys[member], return_inverse=True)
+        pairs = np.full(len(keys), -1, dtype=np.int64)
+        pairs[member] = place.reshape(-1)
+        counts = count_people(pairs, len(used), people)
+        return _spread(used // number, used % number, counts.astype(np.float64), coverage)
+
+
+def label_codes(column: pa.ChunkedArray, coverage: Coverage) -> NDArray[np.int64]:
+    """The label code of each entry of a column, -1 where it is no label of the release."""
+    found = pc.index_in(column.cast(pa.string()), value_set=pa.array(coverage.labels, pa.string()))
+    return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+
+
+def _spread(classes: Codes, labels: Codes, counts: NDArray[np.float64], coverage: Coverage) -> Histogram:
+    """From labels in classes to values in classes."""
+    held = coverage.held
+    width = held.totals.astype(np.int64)[labels]
+    # Every (class, label) becomes as many pairs as the label covers values: its runs laid out one after the other.
+    leaves = np.repeat(held.starts.astype(np.int64), (held.ends - held.starts).astype(np.int64)) + _within(
+        (held.ends - held.starts).astype(np.int64)
+    )
+    begin = np.concatenate([[0], np.cumsum(held.totals.astype(np.int64))])
+    index = np.repeat(begin[labels], width) + _within(width)
+    weights = np.repeat(np.divide(counts, width, out=np.zeros(len(counts)), where=width > 0), width)
+    size = max(len(coverage.domain), 1)
+    keys = np.repeat(classes, width) * size + leaves[index]
+    used, place = np.unique(keys, return_inverse=True)
+    summed = np.bincount(place.reshape(-1), weights, minlength=len(used)).astype(np.float64)
+    return Histogram(used // size, used % size, summed)
+
+
+def _within(lengths: Codes) -> Codes:
+    """0, 1, ... within each stretch.
+
+    >>> _within(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    return np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)

@@ -1,0 +1,44 @@
+"""How many people of a population fit each published class."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medveil.evaluation.comparison import Comparison
+from medveil.evaluation.grouping import Codes
+from medveil.evaluation.matching import match
+
+POPULATION = "population"
+"""Under this name a comparison remembers the figure."""
+
+
+def population_of_classes(comparison: Comparison) -> Codes | None:
+    """The people of the population whose quasi-identifiers each class covers; None without a population.
+
+    One whom several classes cover is counted in each: an attacker cannot rule any of them out.
+    """
+    cells = comparison.problem.cells
+    if cells.population is None:
+        return None
+    if POPULATION not in comparison.memory:
+        members = np.flatnonzero(cells.population > 0)
+        codes, people = cells.codes[:, members], cells.population[members]
+        offsets, classes = match(codes, comparison.classes.labels, list(comparison.coverage.values()))
+        counts = np.repeat(people, np.diff(offsets))
+        found = np.bincount(classes, counts, minlength=len(comparison.classes)).astype(np.int64)
+        comparison.memory[POPULATION] = found
+    known: Codes = comparison.memory[POPULATION]
+    return known
+
+
+def strangers(comparison: Comparison) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
+    """People of the population who are not in the data: their codes, and how many have them; None without one."""
+    cells = comparison.problem.cells
+    if cells.population is None:
+        return None
+    every = np.concatenate([cells.codes, cells.codes], axis=1)
+    number = np.concatenate([cells.population, -cells.counts])
+    distinct, place = np.unique(every, axis=1, return_inverse=True)
+    left = np.bincount(place.reshape(-1), number, minlength=distinct.shape[1]).astype(np.int64)
+    return distinct[:, left > 0].astype(np.int32), left[left > 0]

@@ -1,0 +1,108 @@
+"""A commented starter policy from guesses, for a data steward to read, correct and sign off."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+
+from medveil.guessing.guess import Guess
+from medveil.table.schema import Kind, Role
+
+MANY = 12
+"""With more quasi-identifiers than this nearly everybody is unique, and little is left after generalization."""
+WIDTH = 110
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"})
+
+
+def quote(text: str) -> str:
+    """A text as a YAML scalar that every reader takes for this text.
+
+    >>> [quote(text) for text in ("age", "no", "2", "salary class", "a: 5")]
+    ['age', '"no"', '"2"', '"salary class"', '"a: 5"']
+    """
+    if _PLAIN_NAME.fullmatch(text) and text.lower() not in _WORDS_OF_YAML:
+        return text
+    return '"' + "".join(_escape(character) for character in text) + '"'
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return f"\\U{ord(character):08X}"
+
+
+def one_subject(columns: Sequence[tuple[str, Guess]]) -> list[tuple[str, Guess]]:
+    """The guesses with one subject at most: the first that a name vouches for, else the first; others are dropped."""
+    subjects = [name for name, guess in columns if guess.role is Role.SUBJECT]
+    vouched = [name for name, guess in columns if guess.role is Role.SUBJECT and guess.concept == "record"]
+    kept = next(iter(vouched or subjects), None)
+    reason = (
+        "Its values repeat like those of a person's number, but another column was taken for that. Never publish it."
+    )
+    return [
+        (
+            name,
+            replace(guess, role=Role.IDENTIFIER, reason=reason)
+            if guess.role is Role.SUBJECT and name != kept
+            else guess,
+        )
+        for name, guess in columns
+    ]
+
+
+def starter_policy(path_in_policy: str, columns: Sequence[tuple[str, Guess]]) -> str:
+    """The policy in YAML: every column with its suggested role, the reason above it as a comment, and a first goal."""
+    settled = one_subject(columns)
+    quasi = [name for name, guess in settled if guess.role is Role.QUASI]
+    lines = [
+        "# A starter policy: suggestions, not decisions. Read each reason, then correct the role below it.",
+        "# A column that is taken out of the list is not published.",
+        f"data: {quote(path_in_policy)}",
+        "attributes:" if settled else "attributes: {}",
+    ]
+    for name, guess in settled:
+        lines += _comment(guess.reason, "  # ")
+        lines.append(f"  {quote(name)}: {{{', '.join(_entries(guess))}}}")
+    lines.append("privacy:")
+    if len(quasi) > MANY:
+        lines += _comment(
+            f"There are {len(quasi)} quasi-identifiers, which will cost much of the data: make those plain or "
+            "sensitive that nobody outside can know, and take out those that nobody needs.",
+            "  # ",
+        )
+    lines.append("  - {model: k-anonymity, k: 5}")
+    lines += _diversity([name for name, guess in settled if guess.role is Role.SENSITIVE])
+    lines += ["method: {name: optimal, suppression: 0.02}", "output: {format: csv}"]
+    return "\n".join(lines) + "\n"
+
+
+def _entries(guess: Guess) -> list[str]:
+    entries = [f"role: {guess.role.value}"]
+    if guess.role in {Role.IDENTIFIER, Role.SUBJECT}:
+        return entries
+    if guess.kind is not Kind.CATEGORY:
+        entries.append(f"type: {guess.kind.value}")
+    if guess.hierarchy and guess.role is Role.QUASI:
+        entries.append(f"hierarchy: {guess.hierarchy}")
+        if guess.min_level:
+            entries.append(f"min_level: {guess.min_level}")
+    return entries
+
+
+def _diversity(sensitive: Sequence[str]) -> list[str]:
+    """Two different values at least for the first sensitive column; the others are left to the steward."""
+    if not sensitive:
+        return ["  # There is no sensitive column: k-anonymity hides who somebody is, not what is true of a group."]
+    entries = [f"- {{model: l-diversity, variant: distinct, l: 2, attribute: {quote(name)}}}" for name in sensitive]
+    advice = _comment("The same for the other sensitive columns; each one asks more of the data:", "  # ")
+    return [f"  {entries[0]}", *(advice if entries[1:] else ()), *(f"  # {entry}" for entry in entries[1:])]
+
+
+def _comment(text: str, prefix: str) -> list[str]:
+    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=prefix, subsequent_indent=prefix)

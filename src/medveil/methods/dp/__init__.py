@@ -1,0 +1,1 @@
+"""Differentially private methods: IPA and the noisy tables it is compared with."""
