@@ -21,7 +21,8 @@ from medveil.cells import Cells
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.hierarchy.specification import OWN, HierarchySpec
-from medveil.table.domain import DATE_FORMATS, Domain, canonical, domain_of, find_kind, read_date, read_number
+from medveil.table.dates import DATE_FORMATS, read_date
+from medveil.table.domain import Domain, canonical, domain_of, find_kind, read_number
 from medveil.table.schema import Kind
 from medveil.table.source import SPACES
 

@@ -158,7 +158,7 @@ def test_seven_digits_are_not_dates():
     ("values", "words"),
     [
         (["1980-01-31", "31.01.1980", "02/28/1999"] * 10, "several formats"),
-        (["31/01/1980", "13/02/1999", "28/12/2001"] * 10, "no single format"),
+        (["31 janvier 1980", "13 juin 1999", "28 mai 2001"] * 10, "no single format"),
     ],
 )
 def test_mixed_date_formats_are_recognised_and_warned_of(values, words):

@@ -16,7 +16,8 @@ from medveil.errors import InputError
 from medveil.release.manifest import INTERNAL, LINKS, Manifest
 from medveil.release.places import hierarchy_file, with_hierarchy_file
 from medveil.table.csv_dialect import explain
-from medveil.table.domain import canonical, find_date_format, read_date, read_number
+from medveil.table.dates import find_date_format, read_date
+from medveil.table.domain import canonical, read_number
 from medveil.table.schema import Kind
 from medveil.table.source import Source
 

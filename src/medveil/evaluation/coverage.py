@@ -16,7 +16,8 @@ from medveil.evaluation.foreign import read_foreign
 from medveil.evaluation.grouping import dense
 from medveil.evaluation.runs import Runs, are_whole, merged
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
-from medveil.table.domain import Domain, read_date, read_number
+from medveil.table.dates import read_date
+from medveil.table.domain import Domain, read_number
 from medveil.table.labels import Cover, Span, parse_label
 from medveil.table.schema import Kind
 

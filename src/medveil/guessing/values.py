@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from medveil.table.domain import DATE_FORMATS, find_date_format, read_date, read_number
+from medveil.table.dates import COMPACT, DATE_FORMATS, find_date_format, read_date
+from medveil.table.domain import read_number
 from medveil.table.schema import Kind
 
 ENOUGH = 0.8
@@ -133,15 +134,15 @@ def looks_like_person(value: str) -> bool:
 
 
 def find_dates(values: Sequence[str]) -> str | None:
-    """The one format in which all values are dates of our time, or None.
+    """The likeliest format in which all values are dates, or None.
 
-    Numbers that happen to read as dates, such as record numbers of seven digits, are not taken for dates.
+    Eight digits are taken for dates of our time only: record numbers may read as dates too.
     """
     found = find_date_format(values)
-    if found is None or (found == "%Y%m%d" and any(len(value.strip()) != 8 for value in values)):
-        return None
+    if found != COMPACT:
+        return found
     years = [int((read_date(value, found) or "0")[:4]) for value in values]
-    return found if all(1850 <= year <= 2150 for year in years) else None
+    return found if all(1850 <= year <= 2250 for year in years) else None
 
 
 def date_formats(values: Sequence[str]) -> int:

@@ -11,7 +11,8 @@ from medveil.errors import InputError
 from medveil.hierarchy.assemble import Draft, assemble
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
-from medveil.table.domain import Domain, find_date_format, read_date, read_number
+from medveil.table.dates import find_date_format, read_date
+from medveil.table.domain import Domain, read_number
 from medveil.table.schema import Kind
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.errors import InputError
+from medveil.table.dates import find_date_format, other_reading, read_date
 from medveil.table.schema import Kind
 
 WRITTEN_OUT = 1e22
 """Whole numbers up to here are written out; larger ones by their power of ten, however they were spelled."""
-DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%d %b %Y")
 
 
 @dataclass(frozen=True)
@@ -77,26 +77,6 @@ def read_number(text: str) -> str | None:
         return str(int(number)) if number.is_integer() else repr(number)
 
 
-def find_date_format(texts: Sequence[str]) -> str | None:
-    """The first known format that reads every text; an ISO date may carry a time of day.
-
-    >>> find_date_format(["2020-01-31", "2020-12-01"]), find_date_format(["31.01.2020"]), find_date_format(["soon"])
-    ('%Y-%m-%d', '%d.%m.%Y', None)
-    """
-    return next((f for f in DATE_FORMATS if texts and all(read_date(text, f) for text in texts)), None)
-
-
-def read_date(text: str, date_format: str) -> str | None:
-    """The ISO form of a date in this format, or None; a time of day after an ISO date is dropped."""
-    stripped = text.strip()
-    if date_format == "%Y-%m-%d" and len(stripped) > 10 and stripped[10] in " T":
-        stripped = stripped[:10]
-    try:
-        return dt.datetime.strptime(stripped, date_format).date().isoformat()
-    except ValueError:
-        return None
-
-
 def find_kind(texts: Sequence[str]) -> Kind:
     """The kind of these distinct values: numbers (none with a leading zero, which is a code), dates, or categories.
 
@@ -111,18 +91,16 @@ def find_kind(texts: Sequence[str]) -> Kind:
     return Kind.DATE if find_date_format(texts) else Kind.CATEGORY
 
 
-def canonical(texts: Sequence[str | None], kind: Kind, column: str) -> list[str | None]:
-    """Each text in the canonical form of its kind, missing as None; a text that is not of this kind is refused."""
+def canonical(texts: Sequence[str | None], kind: Kind, column: str, date_format: str | None = None) -> list[str | None]:
+    """Each text in the canonical form of its kind, missing as None; a text that is not of this kind is refused.
+
+    `date_format` is the declared one; it is found out where None.
+    """
     if kind is Kind.NUMBER:
         read = [None if t is None else read_number(t) for t in texts]
     elif kind is Kind.DATE:
         present = [t for t in texts if t is not None]
-        date_format = find_date_format(present)
-        if date_format is None and present:
-            raise InputError(
-                f"Column '{column}' is declared as dates, but its values share no date format.",
-                "Write all of them as YYYY-MM-DD, or declare the column as 'type: category'.",
-            )
+        date_format = date_format or _only_format(present, column)
         read = [None if t is None or date_format is None else read_date(t, date_format) for t in texts]
     else:
         return list(texts)
@@ -135,9 +113,28 @@ def canonical(texts: Sequence[str | None], kind: Kind, column: str) -> list[str 
     return read
 
 
-def encode(texts: Sequence[str | None], kind: Kind, column: str) -> tuple[Domain, NDArray[np.int32]]:
+def _only_format(texts: Sequence[str], column: str) -> str | None:
+    """The one format that these texts can be dates in."""
+    found = find_date_format(texts)
+    if found is None and texts:
+        raise InputError(
+            f"Column '{column}' is declared as dates, but its values share no date format.",
+            "Declare it, for example 'format: \"%d/%m/%Y\"', or declare the column as 'type: category'.",
+        )
+    other = found and other_reading(texts, found)
+    if other:
+        raise InputError(
+            f"The dates of column '{column}' can be read in two ways: '{found}' and '{other}'.",
+            f"Declare the right one: 'format: \"{found}\"' or 'format: \"{other}\"'.",
+        )
+    return found
+
+
+def encode(
+    texts: Sequence[str | None], kind: Kind, column: str, date_format: str | None = None
+) -> tuple[Domain, NDArray[np.int32]]:
     """The domain of these distinct raw texts, and the code of each of them."""
-    read = canonical(texts, kind, column)
+    read = canonical(texts, kind, column, date_format)
     domain = domain_of(read, kind)
     code_of = {value: code for code, value in enumerate(domain.values)}
     return domain, np.fromiter((code_of[value] for value in read), dtype=np.int32, count=len(read))

@@ -17,7 +17,8 @@ from medveil.cells import Cells, Subjects, make_cells
 from medveil.errors import InputError, PolicyError, did_you_mean
 from medveil.methods.fixed_interval.attributes import Column, classify, require_sizes
 from medveil.methods.problem import Problem
-from medveil.table.domain import read_date, read_number
+from medveil.table.dates import read_date
+from medveil.table.domain import read_number
 from medveil.table.schema import Kind
 
 ISO_DATE = "%Y-%m-%d"
