@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.csv
 
 import medveil
-from medveil.methods.method import Run
+from medveil.app.preparation import opened
 from medveil.policy import load_policy
+from medveil.run import Run
 from medveil.utility.loss_metric import LossMetric
 from medveil.utility.measure import Comparison, Score
-from medveil.workflow import opened
 
 QUASI = ("age", "education", "marital-status", "occupation", "sex", "native-country")
 ENVIRONMENT = Path(__file__).parents[1] / ".venv-anjana"

@@ -32,7 +32,7 @@ from medveil.methods.diversity_aware.halving import halve
 from medveil.methods.diversity_aware.points import Points, cost, make_points, medians
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.method import Run
+from medveil.run import Run
 
 COLUMNS = ("Age", "Weight", "Height", "BMI", "Pulse", "BPSysAve", "BPDiaAve")
 K = 10

@@ -22,10 +22,11 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
+from medveil.app.anonymize import anonymize
+from medveil.app.preparation import opened
 from medveil.datasets import patients
-from medveil.methods.method import Run
 from medveil.policy import load_policy
-from medveil.workflow import anonymize, opened
+from medveil.run import Run
 
 POLICY = {
     "attributes": {

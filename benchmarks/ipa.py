@@ -19,13 +19,13 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from medveil.app.preparation import opened
 from medveil.datasets import patients
 from medveil.engine import Limits
 from medveil.methods.dp.ipa import InformativePreserving
-from medveil.methods.method import Run
 from medveil.policy import load_policy
 from medveil.reproduce.ipa_data import attributes
-from medveil.workflow import opened
+from medveil.run import Run
 
 
 def group_by_seconds(table: pa.Table, repeat: int) -> float:

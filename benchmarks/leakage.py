@@ -19,12 +19,12 @@ from typing import TypeVar
 import pyarrow as pa
 
 from large_sets import ihis_like
+from medveil.app.leakage import leakage
 from medveil.engine import Engine, Limits
-from medveil.inspection import leakage
-from medveil.methods.method import Run
 from medveil.reproduce.leakage_iab import adult
 from medveil.risk.leakage import leakage_of
 from medveil.risk.leakage_crowd import crowd_of
+from medveil.run import Run
 from medveil.table.source import open_source
 
 Result = TypeVar("Result")

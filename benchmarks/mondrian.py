@@ -23,12 +23,12 @@ from medveil.cells import make_cells
 from medveil.datasets import patients
 from medveil.engine import Engine
 from medveil.hierarchy.hierarchy import build
-from medveil.methods.method import Run
 from medveil.methods.mondrian import Mondrian
 from medveil.methods.problem import Problem
 from medveil.privacy.count import reference_of
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.model import Requirement
+from medveil.run import Run
 from medveil.table.labels import parse_label
 from medveil.table.schema import Attribute, Role, Schema
 from medveil.table.source import open_source

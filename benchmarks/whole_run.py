@@ -32,7 +32,7 @@ method: {method}
 
 def inner(policy: Path, out: Path) -> None:
     """The run itself, in a process of its own: stages and peak memory as JSON."""
-    from medveil.workflow import anonymize  # noqa: PLC0415
+    from medveil.app.anonymize import anonymize  # noqa: PLC0415
 
     stages: dict[str, float] = {}
     last = [("Loading medveil", time.perf_counter())]

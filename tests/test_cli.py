@@ -114,7 +114,7 @@ def test_inspect_writes_a_policy_that_runs(project, tmp_path):
 def test_a_starter_policy_is_whole_or_not_there(project, tmp_path):
     limited = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-        "from medveil.inspection import inspect, write_policy; from pathlib import Path; "
+        "from medveil.app.inspect import inspect, write_policy; from pathlib import Path; "
         f"found = inspect({str(project / 'patients.csv')!r}); resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
         f"write_policy(found, Path('patients.csv'), Path({str(tmp_path / 'starter.yaml')!r}))"
     )
@@ -125,7 +125,7 @@ def test_a_starter_policy_is_whole_or_not_there(project, tmp_path):
 
 def test_a_fault_is_one_sentence_without_what_its_error_says(tmp_path):
     broken = (
-        "import sys, medveil.inspection as i; "
+        "import sys, medveil.app.inspect as i; "
         "i.inspect = lambda *a, **o: float('SECRET VALUE'); sys.argv[1:] = ['inspect', 'any.csv']; "
         "from medveil.cli import main; main()"
     )

@@ -22,6 +22,7 @@ ORDER = (
     "lattice",
     "release",
     "auditor",
+    "run",
     "methods",
     "evaluation",
     "risk",
@@ -29,15 +30,11 @@ ORDER = (
     "report",
     "policy_file",
     "policy",
-    "preparation",
-    "workflow",
-    "inspection",
-    "measurement",
-    "trial",
-    "compare",
     "datasets",
-    "demonstration",
+    "app",
     "reproduce",
+    "app/reproduce",
+    "worker",
     "terminal",
     "cli",
 )
@@ -46,7 +43,9 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 
 def part(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+    """The room that a file is in. The use case that computes papers anew comes after the papers, which use others."""
+    inside = path.relative_to(ROOT).with_suffix("").as_posix()
+    return inside if inside in ORDER else inside.partition("/")[0]
 
 
 def imported(path: Path) -> set[str]:

@@ -6,26 +6,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from medveil.errors import MedveilError
-    from medveil.inspection import inspect, leakage
-    from medveil.policy import Policy, load_policy
+    from medveil.app.anonymize import anonymize
+    from medveil.app.audit import audit
+    from medveil.app.compare import compare
+    from medveil.app.inspect import inspect
+    from medveil.app.leakage import leakage
+    from medveil.app.measure import measure
+    from medveil.engine import Limits
+    from medveil.errors import (
+        CancelledError,
+        InputError,
+        MedveilError,
+        OutputError,
+        PolicyError,
+        UnreachableError,
+        VerificationError,
+    )
+    from medveil.policy import Policy
     from medveil.release.release import Release
-    from medveil.workflow import anonymize, audit_release
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+
+__all__ = [
+    "CancelledError",
+    "InputError",
+    "Limits",
+    "MedveilError",
+    "OutputError",
+    "Policy",
+    "PolicyError",
+    "Release",
+    "UnreachableError",
+    "VerificationError",
+    "anonymize",
+    "audit",
+    "compare",
+    "inspect",
+    "leakage",
+    "measure",
+]
 
 _HOMES = {
-    "MedveilError": "medveil.errors",
+    **{name: "medveil.errors" for name in __all__ if name.endswith("Error")},
+    **{name: f"medveil.app.{name}" for name in __all__ if name.islower()},
+    "Limits": "medveil.engine",
     "Policy": "medveil.policy",
     "Release": "medveil.release.release",
-    "anonymize": "medveil.workflow",
-    "audit_release": "medveil.workflow",
-    "inspect": "medveil.inspection",
-    "leakage": "medveil.inspection",
-    "load_policy": "medveil.policy",
 }
-
-__all__ = ["MedveilError", "Policy", "Release", "anonymize", "audit_release", "inspect", "leakage", "load_policy"]
 
 
 def __getattr__(name: str) -> Any:
@@ -33,3 +60,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'medveil' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

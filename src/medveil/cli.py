@@ -9,15 +9,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from medveil import __version__
 from medveil.errors import MedveilError
-
-if TYPE_CHECKING:
-    from medveil.reproduce.reproduction import Reproduction
 
 app = typer.Typer(
     name="medveil",
@@ -67,15 +64,16 @@ def anonymize(
     memory: Memory = None,
 ) -> None:
     """Make a release directory whose claims have been proved from what was written."""
-    from medveil import terminal, workflow  # noqa: PLC0415
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.app import anonymize as use_case  # noqa: PLC0415
     from medveil.engine import Limits  # noqa: PLC0415
 
     if trace is not None:
-        workflow.check_trace(policy, trace)
+        use_case.check_trace(policy, trace)
     with terminal.progress() as progress:
-        release = workflow.anonymize(data, policy, out=out, limits=Limits(threads, memory), progress=progress)
+        release = use_case.anonymize(data, policy, out=out, limits=Limits(threads, memory), progress=progress)
     if trace is not None:
-        workflow.write_trace(release, trace)
+        use_case.write_trace(release, trace)
     _print(release.manifest, as_json, lambda: terminal.show_release(release))
 
 
@@ -93,14 +91,13 @@ def compare(
 ) -> None:
     """Run every method that fits a policy on the same data, and show what each reaches and costs."""
     from medveil import terminal  # noqa: PLC0415
-    from medveil.compare import ALL, Sweep  # noqa: PLC0415
-    from medveil.compare import compare as run_all  # noqa: PLC0415
+    from medveil.app import compare as use_case  # noqa: PLC0415
     from medveil.engine import Limits  # noqa: PLC0415
 
-    chosen = ALL if methods == ALL else [name.strip() for name in methods.split(",")]
-    swept = None if sweep is None else Sweep.read(sweep)
+    chosen = use_case.ALL if methods == use_case.ALL else [name.strip() for name in methods.split(",")]
+    swept = None if sweep is None else use_case.Sweep.read(sweep)
     with terminal.progress() as progress:
-        outcomes = run_all(
+        outcomes = use_case.compare(
             policy,
             out=out,
             chosen=chosen,
@@ -124,10 +121,10 @@ def audit(
 ) -> None:
     """Prove the claims of a release again, from its files."""
     from medveil import terminal  # noqa: PLC0415
+    from medveil.app import audit as use_case  # noqa: PLC0415
     from medveil.errors import VerificationError  # noqa: PLC0415
-    from medveil.workflow import audit_release  # noqa: PLC0415
 
-    report = audit_release(directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [])
+    report = use_case.audit(directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [])
     _print(report.told(), as_json, lambda: terminal.show_audit(report))
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
@@ -141,9 +138,9 @@ def truthful(
 ) -> None:
     """Write the table of which every record is real, from a release and its catalog alone."""
     from medveil import terminal  # noqa: PLC0415
-    from medveil.release.truthful import derive  # noqa: PLC0415
+    from medveil.app import truthful as use_case  # noqa: PLC0415
 
-    found = derive(directory, out)
+    found = use_case.truthful(directory, out)
     result = {"records": found.table.num_rows, "dropped": found.dropped, "lost": found.lost}
     _print(result, as_json, lambda: terminal.show_truthful(result, out))
 
@@ -154,9 +151,10 @@ def budget(
     as_json: AsJson = False,
 ) -> None:
     """Show what the releases of a policy's data have spent of its privacy budget."""
-    from medveil import terminal, workflow  # noqa: PLC0415
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.app import budget as use_case  # noqa: PLC0415
 
-    account = workflow.budget(policy)
+    account = use_case.budget(policy)
     _print(account, as_json, lambda: terminal.show_account(account))
 
 
@@ -168,11 +166,12 @@ def audit_dp(
     as_json: AsJson = False,
 ) -> None:
     """Try to refute a policy's differential privacy on small neighbouring tables; the data are not read."""
-    from medveil import terminal, workflow  # noqa: PLC0415
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.app import audit_dp as use_case  # noqa: PLC0415
     from medveil.errors import VerificationError  # noqa: PLC0415
 
     with terminal.progress() as progress:
-        found = workflow.audit_privacy(policy, runs=runs, confidence=confidence, progress=progress)
+        found = use_case.audit_dp(policy, runs=runs, confidence=confidence, progress=progress)
     _print(found, as_json, lambda: terminal.show_privacy_audit(found))
     if found.caught:
         raise typer.Exit(VerificationError.exit_code)
@@ -189,13 +188,12 @@ def inspect(
 ) -> None:
     """Tell what each column seems to be, and how many people it gives away."""
     from medveil import terminal  # noqa: PLC0415
-    from medveil.inspection import inspect as inspect_data  # noqa: PLC0415
-    from medveil.inspection import write_policy  # noqa: PLC0415
+    from medveil.app import inspect as use_case  # noqa: PLC0415
 
-    found = inspect_data(data, delimiter=delimiter, encoding=encoding, missing=missing or [])
+    found = use_case.inspect(data, delimiter=delimiter, encoding=encoding, missing=missing or [])
     _print(found.told(), as_json, lambda: terminal.show_inspection(found))
     if policy_out is not None:
-        write_policy(found, data, policy_out)
+        use_case.write_policy(found, data, policy_out)
         typer.echo(f"A starter policy is in {policy_out}: read it, correct it, then run medveil anonymize.", err=True)
 
 
@@ -222,10 +220,10 @@ def leakage(
 ) -> None:
     """Tell how much each column, or set of columns, gives away of who somebody is."""
     from medveil import terminal  # noqa: PLC0415
+    from medveil.app import leakage as use_case  # noqa: PLC0415
     from medveil.engine import Limits  # noqa: PLC0415
-    from medveil.inspection import leakage as measure  # noqa: PLC0415
 
-    found = measure(
+    found = use_case.leakage(
         given,
         columns=column,
         up_to=up_to,
@@ -256,11 +254,12 @@ def measure(
     memory: Memory = None,
 ) -> None:
     """Measure what a table or a release is still good for, and what it gives away."""
-    from medveil import measurement, terminal  # noqa: PLC0415
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.app import measure as use_case  # noqa: PLC0415
     from medveil.engine import Limits  # noqa: PLC0415
 
     with terminal.progress() as progress:
-        found = measurement.measure(
+        found = use_case.measure(
             given,
             original,
             policy,
@@ -285,10 +284,10 @@ def hierarchy(
     as_json: AsJson = False,
 ) -> None:
     """Propose a hierarchy for a column, and draw it."""
+    from medveil.app import hierarchy as use_case  # noqa: PLC0415
     from medveil.hierarchy.draw import draw  # noqa: PLC0415
-    from medveil.inspection import propose_hierarchy  # noqa: PLC0415
 
-    specification, bound = propose_hierarchy(
+    specification, bound = use_case.hierarchy(
         data, column, delimiter=delimiter, encoding=encoding, missing=missing or []
     )
     described = {"type": specification.name, **specification.model_dump(mode="json", exclude_unset=True)}
@@ -303,10 +302,10 @@ def demo(
 ) -> None:
     """Generate patients, anonymize them by every method of the papers and show what was achieved."""
     from medveil import terminal  # noqa: PLC0415
-    from medveil.demonstration import demonstrate  # noqa: PLC0415
+    from medveil.app import demo as use_case  # noqa: PLC0415
 
     with terminal.progress() as progress:
-        tour = demonstrate(rows, out, progress)
+        tour = use_case.demo(rows, out, progress)
     _print(tour.told(), as_json, lambda: terminal.show_tour(tour, out))
 
 
@@ -327,44 +326,24 @@ def reproduce(
     as_json: AsJson = False,
 ) -> None:
     """Compute a paper's tables and figures anew and print them beside the paper's own."""
-    from medveil.errors import InputError, did_you_mean  # noqa: PLC0415
-    from medveil.reproduce import reproductions  # noqa: PLC0415
-
-    known = reproductions()
-    if paper != "all" and paper not in known:
-        raise InputError(f"There is no reproduction of '{paper}'.", did_you_mean(paper, [*known, "all"]))
-    if paper != "all":
-        result = _reproduce(known[paper](), data, out, quick, as_json)
-        _print(result, as_json, lambda: None)
-        return
-    results: list[dict[str, Any]] = []
-    failed: MedveilError | None = None
-    for name, reproduction in known.items():
-        try:
-            results.append(_reproduce(reproduction(), data, out, quick, as_json))
-        except MedveilError as error:
-            # One paper whose data are not here does not keep the others from being told.
-            failed = error
-            typer.echo(f"medveil: {name}: {error}", err=True)
-    _print(results, as_json, lambda: None)
-    if failed is not None:
-        raise typer.Exit(failed.exit_code)
-
-
-def _reproduce(reproduction: Reproduction, data: Path, out: Path | None, quick: bool, as_json: bool) -> dict[str, Any]:
-    """The result, shown already where it is not asked for as JSON."""
     from medveil import terminal  # noqa: PLC0415
-    from medveil.methods.method import Run  # noqa: PLC0415
-    from medveil.reproduce.reproduction import to_markdown  # noqa: PLC0415
+    from medveil.app import reproduce as use_case  # noqa: PLC0415
+    from medveil.run import Run  # noqa: PLC0415
 
+    done, code = [], 0
     with terminal.progress() as progress:
-        sections = list(reproduction.sections(data, Run(progress=progress), quick=quick))
-    if not as_json:
-        terminal.show_reproduction(reproduction, sections)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / f"{reproduction.name}.md").write_text(to_markdown(reproduction, sections), encoding="utf-8")
-    return {"paper": reproduction.name, "sections": sections}
+        for found in use_case.reproduce(paper, data, out=out, quick=quick, run=Run(progress=progress)):
+            if found.failed is not None:
+                code = found.failed.exit_code
+                typer.echo(f"medveil: {found.name}: {found.failed}", err=True)
+                continue
+            done.append({"paper": found.name, "sections": found.sections})
+            if not as_json:
+                terminal.show_reproduction(found)
+    if as_json:
+        typer.echo(terminal.to_json(done if paper == use_case.ALL else done[0]))
+    if code:
+        raise typer.Exit(code)
 
 
 def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:

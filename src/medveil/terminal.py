@@ -14,18 +14,18 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from medveil.app.compare import Outcome
+from medveil.app.demo import Tour
+from medveil.app.inspect import Inspection
+from medveil.app.measure import Measurement
+from medveil.app.reproduce import Reproduced
 from medveil.auditor import AuditReport
-from medveil.compare import Outcome
-from medveil.demonstration import Tour
 from medveil.evaluation.comparison import Score, Skipped
-from medveil.inspection import Inspection
-from medveil.measurement import Measurement
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
 from medveil.report.comparison_page import summary
 from medveil.report.page import NOT_INSTALLED, can_be_made
-from medveil.reproduce.reproduction import Reproduction, Section
 from medveil.risk.dp_audit import PrivacyAudit
 from medveil.risk.leakage import Leakage, Loss
 from medveil.risk.risk import Finding
@@ -345,9 +345,9 @@ def show_tour(tour: Tour, out: Path) -> None:
         console.print(f"Pages to look at: {', '.join(str(out / page) for page in pages)}")
 
 
-def show_reproduction(reproduction: Reproduction, sections: Sequence[Section]) -> None:
-    console.print(f"[bold]{reproduction.paper}[/bold]")
-    for section in sections:
+def show_reproduction(found: Reproduced) -> None:
+    console.print(f"[bold]{found.paper}[/bold]")
+    for section in found.sections:
         table = Table("figure", "paper", "medveil", "verdict", "why", title=section.title, title_justify="left")
         for line in section.lines:
             table.add_row(line.what, line.paper, line.ours, line.verdict.value, line.why)

@@ -13,10 +13,10 @@ from medveil.errors import CancelledError, PolicyError, UnreachableError
 from medveil.methods.diversity_aware import DiversityAware
 from medveil.methods.diversity_aware.publishing import decimals_of, means, ranges, shares
 from medveil.methods.diversity_aware.units import Column, Units, make_distances, read_units
-from medveil.methods.method import Run
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.t_closeness import TCloseness
+from medveil.run import Run
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 

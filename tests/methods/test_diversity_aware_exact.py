@@ -14,7 +14,7 @@ from medveil.methods.diversity_aware.halving import halve
 from medveil.methods.diversity_aware.points import all_distances, cost, make_points, medians
 from medveil.methods.diversity_aware.rounds import Effort, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.method import Run
+from medveil.run import Run
 
 
 def least_cost(numbers, values, caps):

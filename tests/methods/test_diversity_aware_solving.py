@@ -19,7 +19,7 @@ from medveil.methods.diversity_aware.points import Points, all_distances, cost, 
 from medveil.methods.diversity_aware.pricing import Prices
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.method import Run
+from medveil.run import Run
 
 
 def keeps(cluster, values, caps):

@@ -19,9 +19,9 @@ from medveil.methods.iab.by_level import ByLevel
 from medveil.methods.iab.by_subtree import BySubtree
 from medveil.methods.iab.recoding import Moves, Nodes
 from medveil.methods.iab.table import full_table
-from medveil.methods.method import Run
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
+from medveil.run import Run
 
 QUASI = ("a", "b", "c")
 VALUES = "pqrst"

@@ -15,11 +15,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from medveil.errors import CancelledError, PolicyError, UnreachableError
-from medveil.methods.method import Run
 from medveil.methods.mondrian import Mondrian
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.t_closeness import TCloseness
+from medveil.run import Run
 from medveil.table.labels import parse_label
 from medveil.table.schema import Kind
 

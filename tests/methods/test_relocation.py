@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import medveil
 from medveil.errors import UnreachableError
-from medveil.methods.method import Run
 from medveil.methods.relocation import Relocation
 from medveil.privacy.k_anonymity import KAnonymity
+from medveil.run import Run
 
 HALVES = {"p": [{"a": "ab", "b": "ab", "c": "cd", "d": "cd"}]}
 

@@ -14,13 +14,13 @@ from medveil.methods.diversity_aware.halving import halve
 from medveil.methods.diversity_aware.points import all_distances, cost, make_points
 from medveil.methods.diversity_aware.solving import Solvers
 from medveil.methods.diversity_aware.worker import solve_milp
-from medveil.methods.method import Run
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.l_diversity import entropies, top_to_tail
 from medveil.privacy.model import Reference
 from medveil.privacy.t_closeness import TCloseness
 from medveil.reproduce.diversity_aware import ATTRIBUTES, read_cleveland
 from medveil.reproduce.diversity_aware_cleveland import Way, run_splits
+from medveil.run import Run
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 

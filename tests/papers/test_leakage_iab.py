@@ -10,11 +10,11 @@ from medveil.methods.iab.by_cell import ByCell
 from medveil.methods.iab.by_level import ByLevel
 from medveil.methods.iab.recoding import Moves
 from medveil.methods.iab.table import full_table
-from medveil.methods.method import Run
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.reproduce.leakage_iab import LeakageIab
 from medveil.reproduce.reproduction import Verdict
 from medveil.reproduce.weight_loss import NAMES, PEOPLE, ROWS, table
+from medveil.run import Run
 
 SHIELD = ("Zip", "Age", "Alcohol")
 ZIPS = sorted({person[3] for person in PEOPLE})

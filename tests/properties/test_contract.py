@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import medveil
+from medveil.app.preparation import opened
 from medveil.auditor import checks
 from medveil.auditor.context import Check
 from medveil.errors import PolicyError
@@ -19,7 +20,6 @@ from medveil.privacy import models
 from medveil.registry import discover
 from medveil.risk import risks
 from medveil.utility import measures
-from medveil.workflow import opened
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs"
 CONFIGURED = [*methods().values(), *models().values(), *builders().values()]

@@ -6,8 +6,8 @@ import pyarrow.csv
 import pytest
 
 import medveil
+from medveil import audit
 from medveil.datasets import patients
-from medveil.workflow import audit_release
 
 
 @pytest.fixture
@@ -52,14 +52,14 @@ def test_recipients_are_told_names_and_not_places(made):
 
 
 def test_the_steward_proves_every_claim_again(made):
-    report = audit_release(made / "out", made / "patients.csv")
+    report = audit(made / "out", made / "patients.csv")
     assert report.ok
     assert [found.finding.holds for found in report.findings] == [True, True]
 
 
 def test_who_lacks_the_files_is_told_which(made):
     (made / "steward").rename(made / "moved")
-    report = audit_release(made / "out", made / "patients.csv")
+    report = audit(made / "out", made / "patients.csv")
     assert not report.refuted
     assert not report.ok
     assert [found.finding.note for found in report.findings] == [
@@ -71,6 +71,6 @@ def test_who_lacks_the_files_is_told_which(made):
 def test_another_file_under_the_same_name_refutes_nothing(made):
     tree = made / "steward" / "tree.csv"
     tree.write_text("".join(f"{line.split(';')[0]};all;*\n" for line in tree.read_text().splitlines()))
-    close, _ = audit_release(made / "out", made / "patients.csv").findings
+    close, _ = audit(made / "out", made / "patients.csv").findings
     assert close.finding.holds is None
     assert "not the one that the release was made with" in close.finding.note

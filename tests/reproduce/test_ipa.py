@@ -8,10 +8,10 @@ import pytest
 
 from medveil.datasets.calibration import STROKE_DAYS, STROKES
 from medveil.datasets.diseases import STROKE
-from medveil.methods.method import Run
 from medveil.reproduce.ipa import COUNTS, STAYS, IPAReproduction
 from medveil.reproduce.ipa_data import SEXES, generated, k_anonymous
 from medveil.reproduce.reproduction import Verdict
+from medveil.run import Run
 
 
 @pytest.fixture(scope="module")

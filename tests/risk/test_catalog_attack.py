@@ -3,10 +3,10 @@
 import pyarrow.csv as pacsv
 import pytest
 
+from medveil.app.anonymize import anonymize
+from medveil.app.measure import measure
 from medveil.datasets import patients
-from medveil.measurement import measure
 from medveil.risk.risk import EXACT
-from medveil.workflow import anonymize
 
 POLICY = {
     "attributes": {

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from tests.support import make_problem
 
+from medveil.app.preparation import opened
 from medveil.evaluation.comparison import Comparison, Skipped
 from medveil.evaluation.population import population_of_classes, strangers
 from medveil.evaluation.settings import Evaluation
@@ -15,7 +16,6 @@ from medveil.policy import load_policy
 from medveil.risk.population_models import pitman_uniques, zayatz_share
 from medveil.risk.reidentification import Journalist, Marketer, Prosecutor
 from medveil.risk.uniqueness import PopulationUniqueness, SampleUniqueness
-from medveil.workflow import opened
 
 
 def test_the_prosecutor(people, release):

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from medveil.app.preparation import opened
 from medveil.engine import Published
 from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.methods.dp.losses import noisy_losses
 from medveil.methods.dp.method import NoisyTable, grid_of, noisy_published, table_of, value_labels
 from medveil.policy import load_policy
 from medveil.utility.information_loss import InformationLoss
-from medveil.workflow import opened
 
 POLICY = {
     "attributes": {

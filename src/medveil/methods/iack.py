@@ -12,11 +12,12 @@ from pydantic import Field
 from medveil.cells import make_cells
 from medveil.errors import PolicyError, UnreachableError, did_you_mean
 from medveil.hierarchy.hierarchy import ROOT
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem, label_array
 from medveil.privacy.count import count_classes
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 Codes = NDArray[np.int64]
 

@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from medveil.errors import CancelledError
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
-
-
-def _silent(stage: str, share: float | None) -> None:
-    """Progress that nobody watches."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a method needs of the outside: random numbers, someone to tell about progress, and a way to be stopped."""
-
-    random: np.random.Generator = field(default_factory=np.random.default_rng)
-    progress: Callable[[str, float | None], None] = _silent
-    cancelled: Callable[[], bool] = lambda: False
-    seeded: bool = False
-
-    def step(self, stage: str, share: float | None = None) -> None:
-        """Tell how far a stage is (None: unknown); stop here where the run was cancelled."""
-        if self.cancelled():
-            raise CancelledError("The run was stopped.", "Nothing was written.")
-        self.progress(stage, share)
+from medveil.run import Run
 
 
 class Method(BaseModel, ABC):

@@ -13,9 +13,10 @@ from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
 from medveil.lattice.search import search
 from medveil.lattice.space import Space
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 LossName = Literal["lm", "discernibility", "average-class-size"]
 

@@ -14,11 +14,12 @@ from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import Counted, Loss, LossMetric, Nodes, Numbers
 from medveil.lattice.search import search
 from medveil.lattice.space import Levels
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.optimal import generalized, space_of
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 BLOCK = 1 << 22
 """The most pairs of an outlier and a class that are compared at a time."""

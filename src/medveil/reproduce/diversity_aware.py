@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.methods.method import Run
 from medveil.reproduce.diversity_aware_cleveland import (
     ATTRIBUTES,
     MODELS,
@@ -21,6 +20,7 @@ from medveil.reproduce.diversity_aware_cleveland import (
     run_splits,
 )
 from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.run import Run
 
 __all__ = ["ATTRIBUTES", "DiversityAwarePaper", "read_cleveland"]
 

@@ -19,9 +19,9 @@ from medveil.methods.diversity_aware.halving import halve
 from medveil.methods.diversity_aware.points import Points, make_points
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.method import Run
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.l_diversity import entropies, top_to_tail
+from medveil.run import Run
 
 ATTRIBUTES = (
     "age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal",

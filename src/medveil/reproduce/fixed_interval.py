@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from medveil.methods.method import Run
+from medveil.app.anonymize import anonymize
 from medveil.reproduce.fixed_interval_adult import HELD, METHODS, ORIGINAL, Adult, Setting, accuracies, books_of
 from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
 from medveil.risk.linkage import Attack, Linkage
+from medveil.run import Run
 from medveil.utility.classification import Estimate
-from medveil.workflow import anonymize
 
 TABLE_5 = pa.table(
     {

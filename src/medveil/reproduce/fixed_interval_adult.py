@@ -11,13 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
+from medveil.app.anonymize import anonymize
+from medveil.app.preparation import opened
 from medveil.datasets import load
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.methods.fixed_interval.publication import CODE_BOOK
-from medveil.methods.method import Run
 from medveil.policy import load_policy
 from medveil.release.release import Release
 from medveil.risk.linkage import Attack, Linkage
+from medveil.run import Run
 from medveil.utility.classification import (
     Classifier,
     Encoding,
@@ -28,7 +30,6 @@ from medveil.utility.classification import (
     make_encoding,
     make_task,
 )
-from medveil.workflow import anonymize, opened
 
 QUASI = ("age", "sex", "race", "marital-status")
 TARGET = "income"

@@ -14,7 +14,6 @@ from medveil.methods.h_ceiling.error import reconstruction_error
 from medveil.methods.h_ceiling.holdings import sensitive_tuples
 from medveil.methods.h_ceiling.planner import Planner
 from medveil.methods.h_ceiling.search import NodeSearch
-from medveil.methods.method import Run
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem
 from medveil.reproduce.h_ceiling_data import Made, adult, attacked, generated, h_ceiling, k_anonymity, make
@@ -26,6 +25,7 @@ from medveil.reproduce.h_ceiling_queries import (
     stroke_by_age,
 )
 from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.run import Run
 
 CAP = 0.1
 """The largest share of counterfeits, as the notes on the paper's objective ask for one."""

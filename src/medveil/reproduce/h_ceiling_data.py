@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from medveil.app.anonymize import anonymize
+from medveil.app.preparation import opened
 from medveil.datasets import load, patients
 from medveil.evaluation.comparison import Comparison, Score
 from medveil.methods.h_ceiling import HCeiling
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.optimal import Optimal
 from medveil.methods.problem import Problem
 from medveil.policy import load_policy
+from medveil.run import Run
 from medveil.utility.rce import ReconstructionError
-from medveil.workflow import anonymize, opened
 
 ADULT_QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
 JOINS = {"workclass": "Non-Government", "native-country": "North America"}

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from medveil.datasets.calibration import RECORDS
 from medveil.methods.dp.ipa_loss import Losses
 from medveil.methods.dp.ipa_published import Published
-from medveil.methods.method import Run
 from medveil.reproduce.ipa_data import EQUAL, FALSE_CELLS, SEXES, Made, Patients, generated, k_anonymous
 from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.run import Run
 
 Numbers = NDArray[np.float64]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.app.preparation import opened
 from medveil.datasets import patients
 from medveil.datasets.diseases import STROKE, diseases
 from medveil.lattice.space import Levels
@@ -23,12 +24,11 @@ from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, Published, publis
 from medveil.methods.dp.losses import noisy_losses
 from medveil.methods.dp.method import grid_of, table_of
 from medveil.methods.dp.noisy_cells import NoisyCells
-from medveil.methods.method import Run
 from medveil.methods.optimal import Optimal
 from medveil.methods.problem import Problem
 from medveil.policy import load_policy
 from medveil.privacy.integer_noise import GeometricNoise
-from medveil.workflow import opened
+from medveil.run import Run
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]

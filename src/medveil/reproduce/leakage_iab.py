@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from medveil.app.leakage import leakage
+from medveil.app.preparation import opened
 from medveil.datasets.loaders import load
-from medveil.inspection import leakage
-from medveil.methods.method import Run
 from medveil.policy import load_policy
 from medveil.release.draft import Draft
 from medveil.reproduce import weight_loss
 from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
-from medveil.workflow import opened
+from medveil.run import Run
 
 METHODS = {"exhaustive": "Method 1", "greedy": "Method 2", "iab": "Ours"}
 ZIP_SEED = 20211028

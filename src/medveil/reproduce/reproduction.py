@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
-from medveil.methods.method import Run
+from medveil.run import Run
 
 
 class Verdict(StrEnum):
@@ -55,7 +55,7 @@ class Reproduction(ABC):
         """
 
 
-def to_markdown(reproduction: Reproduction, sections: list[Section]) -> str:
+def to_markdown(reproduction: Reproduction, sections: Sequence[Section]) -> str:
     """The results as a page."""
     parts = [f"# {reproduction.paper}", ""]
     for section in sections:

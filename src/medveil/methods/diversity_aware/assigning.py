@@ -13,7 +13,7 @@ from medveil.methods.diversity_aware.points import Points, all_distances, cost, 
 from medveil.methods.diversity_aware.potentials import Potentials, find_potentials
 from medveil.methods.diversity_aware.pricing import Prices, look_around
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.method import Run
+from medveil.run import Run
 
 _BITS, _FEWER_BITS = 40, 32
 """Distances are rounded to multiples of 2^-40 of the largest possible one; of 2^-32, which is faster, where what is

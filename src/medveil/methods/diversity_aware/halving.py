@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Flags, Floats, Ints, Points
-from medveil.methods.method import Run
+from medveil.run import Run
 
 _LARGE = 20_000
 """Parts above this are halved one at a time, so that a run can be stopped in between."""

@@ -18,9 +18,10 @@ from medveil.methods.diversity_aware.publishing import Labels, means, ranges, sh
 from medveil.methods.diversity_aware.rounds import Clustering, Effort, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
 from medveil.methods.diversity_aware.units import Column, Units, make_distances, read_columns, read_units
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
+from medveil.run import Run
 from medveil.table.domain import Domain, canonical
 
 _MILP_VARIABLES = 200_000

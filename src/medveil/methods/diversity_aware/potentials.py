@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Flags, Ints
-from medveil.methods.method import Run
+from medveil.run import Run
 
 _CHUNK = 200_000
 """Nodes that are looked at before a run can be stopped."""

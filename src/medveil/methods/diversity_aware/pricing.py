@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Floats, Points
-from medveil.methods.method import Run
+from medveil.run import Run
 
 _GROUP = 32
 """Clusters that are ruled out together; neighbours have near numbers."""

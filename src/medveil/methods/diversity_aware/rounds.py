@@ -14,7 +14,7 @@ from medveil.methods.diversity_aware.halving import halve
 from medveil.methods.diversity_aware.points import Points, cost, medians
 from medveil.methods.diversity_aware.pricing import Prices
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.method import Run
+from medveil.run import Run
 
 _BLOCK_RECORDS = 2_500
 """Records of a block, about."""

@@ -15,7 +15,7 @@ import numpy as np
 from medveil.errors import MedveilError
 from medveil.methods.diversity_aware import worker
 from medveil.methods.diversity_aware.worker import Arrays, Infeasible
-from medveil.methods.method import Run
+from medveil.run import Run
 
 _SMALL = 400_000
 """Arcs of a flow that is solved here, in well under a second; nothing can be stopped meanwhile."""

@@ -22,11 +22,11 @@ from medveil.methods.dp.method import (
     value_labels,
 )
 from medveil.methods.dp.noisy_cells import NoisyCells
-from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.integer_noise import GeometricNoise
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 
 class DPHistogram(DifferentiallyPrivate):

@@ -26,10 +26,10 @@ from medveil.methods.dp.method import (
     table_of,
     value_labels,
 )
-from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 WARNING = (
     "No differential privacy guarantee: the algorithm as published lets records out as they are. "

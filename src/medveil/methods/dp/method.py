@@ -14,11 +14,12 @@ from medveil.engine import Published, published_table
 from medveil.errors import PolicyError
 from medveil.lattice.space import Levels
 from medveil.methods.dp.grid import Grid, Table
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 STAR = "*"
 MOST_NODES = 50_000

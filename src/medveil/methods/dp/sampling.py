@@ -28,13 +28,13 @@ from medveil.methods.dp.method import (
     table_of,
     value_labels,
 )
-from medveil.methods.method import Run
 from medveil.methods.problem import Problem
 from medveil.privacy.binomial import binomial_tail
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.exact_sampling import MOST_PLACES, SYSTEM, Randomness, exponential
 from medveil.privacy.integer_noise import Selection
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 SHARES = {"node": 0.1, "sampling": 0.9}
 SHARE_BITS = 32

@@ -35,9 +35,10 @@ from medveil.methods.fixed_interval.publication import (
 )
 from medveil.methods.fixed_interval.ranking import rank
 from medveil.methods.fixed_interval.steward import account, class_table, picture
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
+from medveil.run import Run
 from medveil.table.schema import Kind
 
 Count = Annotated[int, Field(ge=1)]

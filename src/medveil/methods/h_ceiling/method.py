@@ -17,11 +17,12 @@ from medveil.methods.h_ceiling.plan import Plan, mean_error
 from medveil.methods.h_ceiling.planner import Planner
 from medveil.methods.h_ceiling.publish import Filled, draft, refuse_taken_name
 from medveil.methods.h_ceiling.search import NodeSearch
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.optimal import generalized, space_of
 from medveil.methods.problem import Problem, label_array
 from medveil.release.catalog import CATALOG, CLASS_ID
 from medveil.release.draft import Basis, Draft, Promise
+from medveil.run import Run
 
 CEILINGS = tuple(step / 20 for step in range(1, 21))
 """The ceilings that local recoding tries where none is given."""

@@ -18,11 +18,12 @@ from medveil.methods.iab.fast import search_fast
 from medveil.methods.iab.recoding import Recoding
 from medveil.methods.iab.table import FullTable, full_table
 from medveil.methods.iab.tree import tree_of
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 Generalization = Literal["levels", "subtree", "cell"]
 TimeLimit = Annotated[

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from medveil.errors import PolicyError
-from medveil.methods.method import Method, Run
+from medveil.methods.method import Method
 from medveil.methods.mondrian.axes import read_axis
 from medveil.methods.mondrian.partition import Partition, combine
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
+from medveil.run import Run
 
 
 class Mondrian(Method):

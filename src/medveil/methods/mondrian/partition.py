@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.errors import UnreachableError
-from medveil.methods.method import Run
 from medveil.methods.mondrian.axes import Axis, Covered, cover_boxes, kernel_axes
 from medveil.methods.mondrian.desk import END, PARENT, START, WHOLE, Axes, Desk, Floors, Places, make_boxes, make_desk
 from medveil.methods.mondrian.floors import make_floors
@@ -17,6 +16,7 @@ from medveil.methods.mondrian.kernels import accept, cut_boxes, undo
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.privacy.model import PrivacyModel
+from medveil.run import Run
 
 BUDGET = 3_000_000
 """How many points are looked at between two looks at whether the run was stopped."""

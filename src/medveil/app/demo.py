@@ -10,18 +10,18 @@ from typing import Any
 
 import pyarrow.csv
 
-from medveil.compare import Outcome, Trial, run_trials, write_comparison
+from medveil.app.compare import Outcome, Trial, run_trials, write_comparison
+from medveil.app.leakage import leakage
+from medveil.app.making import Progress
 from medveil.datasets import patients
 from medveil.datasets.calibration import REGIONS
 from medveil.errors import UnreachableError
-from medveil.inspection import leakage
 from medveil.policy import methods
 from medveil.policy_file import read_policy_file
 from medveil.release.directory import staged
 from medveil.release.manifest import read_manifest
 from medveil.release.release import Release
 from medveil.risk.leakage import Leakage
-from medveil.workflow import Progress
 
 COLUMNS = f"""\
 data: ../patients.csv
@@ -74,7 +74,7 @@ class Tour:
         return {"manifest": self.release.manifest, "leakage": self.leakage.to_list(), "comparison": self.outcomes}
 
 
-def demonstrate(rows: int, out: Path, progress: Progress) -> Tour:
+def demo(rows: int, out: Path, progress: Progress) -> Tour:
     """Generated patients, a policy for each method, the releases made from them, and a comparison, in one directory."""
     with staged(out) as folder:
         progress("Generating patients", None)

@@ -11,13 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from medveil.app.inspect import inspect
+from medveil.app.preparation import prepare
 from medveil.engine import Engine, Limits
 from medveil.errors import InputError
 from medveil.evaluation.comparison import Comparison, Score, Skipped
-from medveil.inspection import inspect
-from medveil.methods.method import Run
 from medveil.policy import Policy, load_policy
-from medveil.preparation import prepare
 from medveil.privacy import models
 from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, LINKS, NAME, Manifest, read_manifest
@@ -25,6 +24,7 @@ from medveil.release.reading import read_release
 from medveil.report.claims import PUBLISHABLE
 from medveil.risk import risks
 from medveil.risk.risk import Finding, assess_risks
+from medveil.run import Run
 from medveil.table.schema import Role
 from medveil.table.source import Source, open_source, quote_name
 from medveil.utility import measures

@@ -1,4 +1,4 @@
-"""One run in a process of its own, so that its time and memory are its own: `python -m medveil.trial`.
+"""One run in a process of its own, so that its time and memory are its own: `python -m medveil.worker`.
 
 It reads what to run as JSON from standard input and writes lines of JSON: how far it is, and at last what came out.
 """
@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from medveil.app.anonymize import anonymize
 from medveil.engine import Limits
 from medveil.errors import MedveilError
 from medveil.release.manifest import INTERNAL
-from medveil.workflow import anonymize
 
 MEASURING = "Measuring"
 _PEAK = "VmHWM:"

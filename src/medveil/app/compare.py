@@ -18,6 +18,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from medveil.app.making import Progress
+from medveil.app.preparation import opened
 from medveil.engine import Limits
 from medveil.errors import InputError, MedveilError, PolicyError, did_you_mean
 from medveil.methods.method import Method
@@ -27,7 +29,6 @@ from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.release.directory import staged
 from medveil.report.comparison_page import comparison_page
 from medveil.report.page import can_be_made, render
-from medveil.workflow import Progress, opened
 
 ALL = "all"
 GRACE = 120.0
@@ -274,7 +275,7 @@ def _run(task: Mapping[str, Any], folder: Path, seconds: float | None, tell: Pro
 def _started(folder: Path, seconds: float | None) -> Iterator[tuple[subprocess.Popen[str], threading.Event]]:
     """A process that is ended with this block, or after so many seconds."""
     late = threading.Event()
-    command = [sys.executable, "-m", "medveil.trial"]
+    command = [sys.executable, "-m", "medveil.worker"]
     process = subprocess.Popen(  # noqa: S603 - this program itself
         command,
         cwd=folder,

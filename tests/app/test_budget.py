@@ -6,7 +6,7 @@ import pytest
 from tests.private_releases import people, policy, prepare, write
 
 import medveil
-from medveil import workflow
+from medveil.app.budget import budget
 from medveil.errors import InputError, OutputError, UnreachableError
 from medveil.methods.dp.ipa_proved import Mechanism
 from medveil.release.ledger import Ledger
@@ -24,7 +24,7 @@ def test_releases_are_charged_and_refused_beyond_the_budget(folder):
     with pytest.raises(UnreachableError, match="pass the budget"):
         medveil.anonymize(asked, out=folder / "three")
     assert not (folder / "three").exists()
-    account = workflow.budget(asked)
+    account = budget(asked)
     assert account.spent.epsilon == 2.0
     assert account.left == 0
     assert len(account.entries) == 2
@@ -42,14 +42,14 @@ def test_the_charge_comes_before_the_noise_and_stays_where_the_run_fails(folder,
     with pytest.raises(OutputError, match="full"):
         medveil.anonymize(asked, out=folder / "out")
     assert not (folder / "out").exists()
-    assert workflow.budget(asked).spent.epsilon == 2.0
+    assert budget(asked).spent.epsilon == 2.0
 
 
 def test_policies_of_one_folder_share_the_ledger_of_their_data(folder):
     medveil.anonymize(folder / "policy.json", out=folder / "one")
     other = write(folder, policy(data="people.csv", method={"name": "ipa", "guarantee": "published"}), "other.json")
     medveil.anonymize(other, out=folder / "two")
-    account = workflow.budget(folder / "policy.json")
+    account = budget(folder / "policy.json")
     assert [entry.charge.guarantee for entry in account.entries] == [True, False]
     assert account.spent.void
 
@@ -58,7 +58,7 @@ def test_a_release_by_another_model_voids_the_total(folder):
     medveil.anonymize(folder / "policy.json", out=folder / "one")
     asked = {**policy(data="people.csv", method="optimal"), "privacy": [{"model": "k-anonymity", "k": 3}]}
     medveil.anonymize(write(folder, asked, "k.json"), out=folder / "two")
-    assert workflow.budget(folder / "policy.json").spent.void
+    assert budget(folder / "policy.json").spent.void
 
 
 def test_without_a_ledger_other_models_start_none(folder):
@@ -81,7 +81,7 @@ def test_a_tampered_ledger_stops_everything(folder):
     with pytest.raises(InputError, match="changed from outside"):
         medveil.anonymize(asked, out=folder / "two")
     with pytest.raises(InputError, match="changed from outside"):
-        workflow.budget(asked)
+        budget(asked)
 
 
 def test_the_budget_on_the_command_line(folder, command):

@@ -116,7 +116,7 @@ def test_every_page_and_figure_says_which_form_it_is(folder, command):
 
 @pytest.mark.parametrize(
     "fails",
-    ["medveil.workflow.compute_measures", "medveil.report.reports.steward_page", "medveil.report.reports.render"],
+    ["medveil.app.making.compute_measures", "medveil.report.reports.steward_page", "medveil.report.reports.render"],
 )
 def test_what_recipients_get_does_not_depend_on_whether_the_original_can_be_measured(fails, tmp_path, monkeypatch):
     drawn = reports.render

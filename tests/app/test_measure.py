@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import medveil
+from medveil.app.measure import measure
 from medveil.cli import app
 from medveil.datasets import patients
 from medveil.errors import InputError, PolicyError
 from medveil.evaluation.comparison import Score, Skipped
-from medveil.measurement import measure
 from medveil.risk.risk import Finding
 
 POLICY = {

@@ -8,10 +8,10 @@ import pyarrow.csv
 import pytest
 from tests.report.reading import read_page
 
-from medveil.compare import Outcome, Sweep, Trial, compare, run_trials, write_comparison
+from medveil.app.compare import Outcome, Sweep, Trial, compare, run_trials, write_comparison
 from medveil.datasets import patients
 from medveil.errors import InputError, OutputError, PolicyError
-from medveil.trial import peak_memory, run
+from medveil.worker import peak_memory, run
 
 POLICY = """\
 data: patients.csv
@@ -129,7 +129,7 @@ def test_a_run_that_is_ended_leaves_nothing_of_the_data(policy, tmp_path, monkey
         (Path(task["out"]).parent / f".{Path(task['out']).name}.medveil-1" / "internal").mkdir(parents=True)
         return {"reason": "it was stopped"}
 
-    monkeypatch.setattr("medveil.compare._run", ended)
+    monkeypatch.setattr("medveil.app.compare._run", ended)
     for keep in (False, True):
         run_trials([Trial("optimal", {})], tmp_path, base=policy.parent, keep=keep)
         assert list(tmp_path.iterdir()) == []

@@ -19,13 +19,13 @@ from medveil.guessing.guess import guess
 from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
-from medveil.methods.method import Run
 from medveil.methods.problem import Problem
-from medveil.policy import AttributePolicy, Policy
+from medveil.policy import AttributePolicy, DataPolicy, Policy
 from medveil.privacy.count import reference_of
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.model import PrivacyModel, Requirement
 from medveil.privacy.sensitive import SensitiveModel
+from medveil.run import Run
 from medveil.table.schema import Attribute, Kind, Role, Schema
 from medveil.table.source import Source, open_source
 
@@ -268,3 +268,31 @@ def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, 
                 )
         levels[name] = height if attribute.max_level is None else attribute.max_level
     return levels
+
+
+def open_data(policy: Policy, folder: Path, data: Any = None) -> Source:
+    """The source that a policy names, or the given one in its place."""
+    described = DataPolicy(path=policy.data) if isinstance(policy.data, str) else policy.data
+    if data is None and described is None:
+        raise PolicyError("The policy names no data.", "Add 'data: FILE', or give a frame.")
+    options = described.model_dump(exclude={"path"}) if described else {}
+    given = data if data is not None else folder / described.path if described else None
+    return open_source(given, **options)
+
+
+@contextmanager
+def opened(
+    policy: Policy,
+    folder: Path,
+    data: Any = None,
+    limits: Limits | None = None,
+    run: Run | None = None,
+    *,
+    population: str | None = None,
+) -> Iterator[tuple[Problem, Source]]:
+    """The problem that a policy poses, with the engine that holds its rows open."""
+    run = run or Run()
+    source = open_data(policy, folder, data)
+    run.step("Reading the data")
+    with prepare(policy, source, folder, limits, run, population=population) as problem:
+        yield problem, source

@@ -1,0 +1,79 @@
+"""From a policy to a release whose claims have been proved from what was written."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from medveil.app.budget import ledger_of
+from medveil.app.making import Progress, make, run_of
+from medveil.engine import Limits
+from medveil.errors import OutputError, PolicyError
+from medveil.policy import Policy, load_policy
+from medveil.release.directory import staged
+from medveil.release.manifest import INTERNAL
+from medveil.release.release import Release
+
+
+def anonymize(
+    data: Any,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    *,
+    out: str | Path | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Release:
+    """Make a release and prove its claims from what was written.
+
+    `data` is a frame or a path; with a policy alone (`anonymize("policy.yaml")`) the policy names its data.
+    With `out` the release directory is written there; otherwise it is kept until `.save()`.
+    """
+    if policy is None:
+        data, policy = None, data
+    checked, folder = load_policy(policy)
+    ledger = ledger_of(policy, checked, data)
+    run = run_of(checked, progress, cancelled)
+    if out is not None:
+        with staged(Path(out)) as target:
+            manifest, reports = make(checked, folder, data, target, run, limits, ledger)
+            if reports is not None:
+                run.step("Drawing the reports")
+                manifest = reports.write(target, manifest)
+        return Release(Path(out), manifest)
+    target = Path(tempfile.mkdtemp(prefix="medveil-"))
+    try:
+        manifest, reports = make(checked, folder, data, target, run, limits, ledger)
+        # Drawing takes longer than a small run: it waits until somebody wants files.
+        release = Release(target, manifest, None if reports is None else reports.write)
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    weakref.finalize(release, shutil.rmtree, target, ignore_errors=True)
+    return release
+
+
+TREE = "search-tree"
+
+
+def check_trace(policy: Policy | Mapping[str, Any] | str | Path, trace: Path) -> None:
+    """Refuse a search tree that the policy's method does not draw, or that would be written over a file."""
+    method = load_policy(policy)[0].method
+    if not getattr(method, "draws_tree", False):
+        raise PolicyError(f"The method '{method.name}' draws no search tree.", "Take iab, exhaustive or greedy.")
+    if trace.exists():
+        raise OutputError(f"'{trace}' is there already.", "Name a new file, or remove that one first.")
+    if not trace.resolve().parent.is_dir():
+        raise OutputError(f"There is no folder for '{trace}'.", "Make it first, or name another file.")
+
+
+def write_trace(release: Release, trace: Path) -> None:
+    """The search tree of a release once more, in a file of its own. It tells of the original: the steward's only."""
+    try:
+        shutil.copyfile(Path(release.folder) / INTERNAL / f"{TREE}.json", trace)
+    except OSError:
+        raise OutputError(f"'{trace}' cannot be written.", "The release itself is complete.") from None

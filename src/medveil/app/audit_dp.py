@@ -1,0 +1,39 @@
+"""An attempt to refute the differential privacy of what a policy's method does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from medveil.app.budget import private_model
+from medveil.app.making import Progress, run_of
+from medveil.app.preparation import specification
+from medveil.policy import Policy, load_policy
+from medveil.risk.dp_audit import PrivacyAudit, run_audit
+from medveil.risk.dp_audit_trials import trials_of
+from medveil.table.schema import Role
+
+
+def audit_dp(
+    policy: str | Path | Mapping[str, Any] | Policy,
+    *,
+    runs: int = 1000,
+    confidence: float = 0.999,
+    progress: Progress | None = None,
+) -> PrivacyAudit:
+    """Try to refute the differential privacy of what a policy's method does, on small tables of its own."""
+    checked, folder = load_policy(policy)
+    model = private_model(checked)
+    sensitive = [name for name, attribute in checked.attributes.items() if attribute.role is Role.SENSITIVE]
+    declared = all(specification(checked.attributes[name]).leaves(name, folder) is not None for name in sensitive)
+    trials = trials_of(checked.method, model, runs, declared=declared)
+    run = run_of(checked, progress, None)
+    return run_audit(
+        trials,
+        model.epsilon,
+        model.delta,
+        guarantee=checked.method.guaranteed,
+        confidence=confidence,
+        step=lambda share: run.step("Trying to tell neighbours apart", share),
+    )

@@ -1,0 +1,74 @@
+"""A first look at a table: what each column seems to be, and how many people it gives away."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medveil.engine import Engine
+from medveil.errors import OutputError
+from medveil.guessing.guess import ColumnProfile, Guess, guess
+from medveil.guessing.starter_policy import one_subject, starter_policy
+from medveil.release.directory import write_whole
+from medveil.table.schema import Role
+from medveil.table.source import open_source
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Each column's profile and guess, and the share of records that are unique on the guessed quasi-identifiers."""
+
+    rows: int
+    profiles: Sequence[ColumnProfile]
+    guesses: Sequence[Guess]
+    unique: float
+
+    @property
+    def quasi(self) -> list[str]:
+        return [p.name for p, g in zip(self.profiles, self.guesses, strict=True) if g.role is Role.QUASI]
+
+    def policy(self, path: str) -> str:
+        """A commented starter policy for the data at `path`."""
+        return starter_policy(path, [(p.name, g) for p, g in zip(self.profiles, self.guesses, strict=True)])
+
+    def told(self) -> dict[str, Any]:
+        """The same without samples of values."""
+        columns = [
+            {
+                "name": p.name,
+                "type": g.kind.value,
+                "role": g.role.value,
+                "reason": g.reason,
+                "distinct": p.distinct,
+                "missing": p.missing,
+                "free_text": g.free_text,
+            }
+            for p, g in zip(self.profiles, self.guesses, strict=True)
+        ]
+        return {"rows": self.rows, "quasi": self.quasi, "unique": self.unique, "columns": columns}
+
+
+def write_policy(found: Inspection, data: Path, out: Path) -> None:
+    """A starter policy beside which the data are named relatively; never over a file that is there."""
+    if out.exists():
+        raise OutputError(f"'{out}' is there already.", "Name a new file, or remove that one first.")
+    text = found.policy(os.path.relpath(data, out.parent))
+    try:
+        write_whole(out, text)
+    except OSError as error:
+        cause = "The disk is full." if error.errno == errno.ENOSPC else "Is the folder there and writable?"
+        raise OutputError(f"'{out}' cannot be written.", cause) from None
+
+
+def inspect(data: Any, **options: Any) -> Inspection:
+    """Look at a table: a path or a frame."""
+    source = open_source(data, **options)
+    with Engine(source, source.names) as engine:
+        profiles = [engine.profile(name) for name in source.names]
+        guesses = [found for _, found in one_subject([(p.name, guess(p)) for p in profiles])]
+        quasi = [p.name for p, g in zip(profiles, guesses, strict=True) if g.role is Role.QUASI]
+        return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi))

@@ -1,0 +1,87 @@
+"""How much columns tell of who somebody is, before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medveil.app.preparation import open_data
+from medveil.engine import Engine, Limits
+from medveil.guessing.guess import guess
+from medveil.guessing.starter_policy import one_subject
+from medveil.policy import Policy, load_policy
+from medveil.risk.leakage import Leakage, leakage_of
+from medveil.risk.leakage_crowd import crowd_of
+from medveil.table.schema import Kind, Role
+from medveil.table.source import Source, open_source
+
+POLICY_ENDINGS = frozenset({".yaml", ".yml", ".json"})
+
+
+def leakage(
+    data: Any,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    up_to: int = 1,
+    top: int | None = None,
+    unique: float | None = None,
+    subject: str | None = None,
+    prior: str | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> Leakage:
+    """How much an attacker learns of who somebody is, from each column and from sets of up to so many.
+
+    `data` is a frame or a path; with a policy, which may stand alone, the published columns are measured, sets are
+    made of quasi-identifiers, and its subject says who a record belongs to. Without one every column is measured, and
+    sets are made of what seem to be quasi-identifiers. `columns` names others. See `medveil.risk.leakage.leakage_of`.
+    """
+    if policy is None and (
+        isinstance(data, Policy) or (isinstance(data, (str, Path)) and Path(data).suffix.lower() in POLICY_ENDINGS)
+    ):
+        data, policy = None, data
+    known = _known_by_policy(policy, data) if policy is not None else _known_by_guess(open_source(data, **options))
+    names = tuple(dict.fromkeys(columns)) if columns else tuple(n for n in known.columns if n not in {subject, prior})
+    subject = subject or known.subject
+    for name in (*names, *(n for n in (subject, prior) if n is not None)):
+        known.source.position(name)
+    with Engine(known.source, [*names, *(n for n in (subject, prior) if n is not None)], limits) as engine:
+        guessed = not columns and (up_to > 1 or unique is not None)
+        among = tuple(n for n in known.quasi(engine) if n in names) if guessed else names
+        crowd = crowd_of(engine, names, subject=subject, prior=prior, kinds=known.kinds)
+    return leakage_of(crowd, up_to=up_to, top=top, unique=unique, among=among or names)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a table before it is measured."""
+
+    source: Source
+    columns: tuple[str, ...]
+    subject: str | None
+    kinds: Mapping[str, Kind | None]
+    quasi: Callable[[Engine], Sequence[str]]
+
+
+def _known_by_policy(given: Policy | Mapping[str, Any] | str | Path, data: Any) -> _Known:
+    policy, folder = load_policy(given)
+    of_role = {role: [n for n, a in policy.attributes.items() if a.role is role] for role in Role}
+    return _Known(
+        open_data(policy, folder, data),
+        (*of_role[Role.QUASI], *of_role[Role.SENSITIVE], *of_role[Role.PLAIN]),
+        next(iter(of_role[Role.SUBJECT]), None),
+        {name: attribute.type for name, attribute in policy.attributes.items()},
+        lambda _engine: of_role[Role.QUASI],
+    )
+
+
+def _known_by_guess(source: Source) -> _Known:
+    def quasi(engine: Engine) -> list[str]:
+        profiles = [engine.profile(name) for name in engine.columns]
+        guesses = one_subject([(p.name, guess(p)) for p in profiles])
+        return [name for name, found in guesses if found.role is Role.QUASI]
+
+    return _Known(source, source.names, None, {}, quasi)
