@@ -13,6 +13,11 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from medveil.errors import PolicyError
 
+MOST_BYTES = 4 << 20
+MOST_PARTS = 200_000
+"""Parts of a policy, each counted as often as aliases repeat it: a policy of ten thousand columns has fewer."""
+MOST_LEVELS = 40
+
 
 @dataclass(frozen=True)
 class Lines:
@@ -43,6 +48,8 @@ def read_policy_file(path: Path) -> tuple[dict[str, Any], Lines]:
         raise PolicyError(f"There is no policy '{path}'.", "'medveil inspect DATA --policy-out' starts one.") from None
     except (OSError, UnicodeDecodeError, ValueError):
         raise PolicyError(f"'{path}' cannot be read.", "A policy is a text file in UTF-8.") from None
+    if len(text) > MOST_BYTES:
+        raise PolicyError(f"'{path.name}' is too large for a policy.", "Keep long lists in files, and name those.")
     try:
         root = YAML(typ="rt").load(text)
     except RecursionError:
@@ -54,7 +61,29 @@ def read_policy_file(path: Path) -> tuple[dict[str, Any], Lines]:
         raise PolicyError(f"{where}'{path.name}' is not YAML: {problem}.", "Check indentation and colons.") from None
     if not isinstance(root, CommentedMap):
         raise PolicyError(f"'{path.name}' is not a policy.", "It needs 'attributes:' and 'privacy:'.")
+    if not _is_bounded(root):
+        raise PolicyError(
+            f"'{path.name}' repeats or nests its parts too often.",
+            f"A policy has at most {MOST_LEVELS} levels; aliases may repeat parts, but not {MOST_PARTS:,} of them.",
+        )
     return _plain(root), Lines(root)
+
+
+def _is_bounded(root: Any) -> bool:
+    """Whether the content, written out without aliases, stays within bounds: a few of them can double it each."""
+    sizes: dict[int, int] = {}
+
+    def size(node: Any, level: int) -> int:
+        if not isinstance(node, CommentedMap | CommentedSeq):
+            return 1
+        if level > MOST_LEVELS:
+            return MOST_PARTS + 1
+        if id(node) not in sizes:
+            parts = node.values() if isinstance(node, CommentedMap) else node
+            sizes[id(node)] = 1 + sum(size(part, level + 1) for part in parts)
+        return sizes[id(node)]
+
+    return size(root, 0) <= MOST_PARTS
 
 
 def _plain(node: Any) -> Any:
