@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -259,6 +260,23 @@ def test_without_time_the_first_safe_table_is_taken():
             assert told["optimal"] is False
             sizes = Counter(zip(*(draft.published.to_arrow()[q].to_pylist() for q in QUASI), strict=True))
             assert min(sizes.values()) >= 5
+
+
+@pytest.mark.parametrize("method", [Exhaustive, Greedy, Iab], ids=lambda method: method.name)
+def test_the_time_limit_is_kept_by_subtree(method):
+    """Few records may have more cuts than any search can see, and plateaus on which greedy strays."""
+    random = np.random.default_rng(8)
+    columns = tuple("abcdef")
+    values = [f"{i:03b}" for i in range(8)]
+    table = {name: [values[i] for i in random.permutation(8)] for name in columns}
+    halves = [{v: v[:2] for v in values}, {v: v[:1] for v in values}]
+    with make_problem(
+        table, quasi=columns, models=[KAnonymity(k=4)], hierarchies=dict.fromkeys(columns, halves)
+    ) as problem:
+        started = time.process_time()
+        draft = method(generalization="subtree", time_limit=0.5).anonymize(problem, Run())
+        assert time.process_time() - started < 3
+    assert draft.internal["search"]["violating_rows"] == 0
 
 
 def test_a_search_can_be_stopped():

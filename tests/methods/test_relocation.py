@@ -2,13 +2,14 @@
 
 from collections import Counter
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import medveil
-from medveil.errors import UnreachableError
+from medveil.errors import PolicyError, UnreachableError
 from medveil.methods.relocation import Relocation
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.run import Run
@@ -63,3 +64,22 @@ def test_a_model_that_moved_records_break_is_refused():
     }
     with pytest.raises(UnreachableError, match="does not hold"):
         medveil.anonymize(table, policy)
+
+
+def test_presence_in_a_population_is_refused(tmp_path):
+    """Moved records count where their people are not: what the search checked would not be what is published."""
+    pd.DataFrame({"p": list("aabbccdd") * 3}).to_csv(tmp_path / "population.csv", index=False)
+    policy = {
+        "attributes": {"p": {"role": "quasi"}},
+        "privacy": [
+            {
+                "model": "delta-presence",
+                "delta_min": 0.0,
+                "delta_max": 0.9,
+                "population": str(tmp_path / "population.csv"),
+            }
+        ],
+        "method": {"name": "relocation"},
+    }
+    with pytest.raises(PolicyError, match="presence in a population cannot be kept"):
+        medveil.anonymize(pd.DataFrame({"p": list("aabbccdd")}), policy)

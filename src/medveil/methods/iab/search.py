@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +12,9 @@ from medveil.methods.iab.recoding import Measured, Moves, Recoding, State
 
 Key = tuple[int, ...]
 CHECKED = 64
-"""The clock is read and progress told once in so many tables."""
+"""Progress is told once in so many tables."""
+DIVE_SHARE, DIVE_SECONDS = 0.25, 1.0
+"""What a search that found nothing in time may add to end with something: a share of its limit, a second at least."""
 
 
 @dataclass
@@ -79,12 +80,13 @@ def search(
 
     Generalizing never adds rows. So a safe table is not expanded, and one with no more rows than the best safe table
     is cut: what comes of it cannot be better. After the time limit the best table so far is taken; where there is
-    none yet, a second search follows the fewest violations, and its tree is the one that is kept.
+    none yet, a dive takes the first safe table on its way up, and the dive's tree is the one that is kept.
     """
-    found = _Search(recoding, order, time.monotonic() + time_limit, tell).run()
+    deadline = time.monotonic() + time_limit
+    found = _Search(recoding, order, deadline, tell).run()
     if found.finished or found.best is not None:
         return found
-    second = _Search(recoding, FEWEST_VIOLATIONS, math.inf, tell).run()
+    second = _Search(recoding, FEWEST_VIOLATIONS, deadline + max(DIVE_SHARE * time_limit, DIVE_SECONDS), tell).dive()
     return replace(
         second,
         generated=found.generated + second.generated,
@@ -108,30 +110,53 @@ class _Search(Generic[State]):
     def run(self) -> Searched[State]:
         self._generate(self._recoding.root(), None, None)
         finished = True
-        while self._open:
+        while self._open and finished:
             _, node = heapq.heappop(self._open)
             if self._cut(node):
                 continue
-            if time.monotonic() >= self._deadline:
-                finished = False
-                break
-            self._expand(node)
+            finished = self._expand(node)
             if self._order.first and self._best is not None:
                 break
+        return self._searched(finished=finished)
+
+    def dive(self) -> Searched[State]:
+        """From the root always on with the best of the tables that one step makes, up to one that is safe.
+
+        Every step goes up, so that this ends soon; where even that is too late, the most general table is taken.
+        """
+        node = self._generate(self._recoding.root(), None, None)
+        while self._best is None:
+            before = len(self._nodes)
+            in_time = self._expand(node)
+            if self._best is not None or not in_time or len(self._nodes) == before:
+                break
+            node = min(self._nodes[before:], key=self._order.key)
+        summit = self._recoding.summit()
+        if self._best is None and summit not in self._seen:
+            self._generate(summit, node, None)
+        return self._searched(finished=False)
+
+    def _searched(self, *, finished: bool) -> Searched[State]:
         return Searched(self._nodes, self._best, len(self._nodes) - 1, self._expanded, finished)
 
     def _cut(self, node: Node[State]) -> bool:
         best = self._best
         return not self._order.every and best is not None and node.measured.rows <= best.measured.rows
 
-    def _expand(self, node: Node[State]) -> None:
+    def _expand(self, node: Node[State]) -> bool:
+        """Generate what one step makes of a table; False where time ran out."""
+        if time.monotonic() >= self._deadline:
+            return False
         self._expanded += 1
         node.expanded = self._expanded
         for position, state in self._recoding.steps(node.state, node.measured, self._order.moves):
+            if time.monotonic() >= self._deadline:
+                return False
             if state not in self._seen:
                 self._generate(state, node, position)
+        return True
 
-    def _generate(self, state: State, parent: Node[State] | None, position: int | None) -> None:
+    def _generate(self, state: State, parent: Node[State] | None, position: int | None) -> Node[State]:
         self._seen.add(state)
         node = Node(
             number=len(self._nodes),
@@ -148,3 +173,4 @@ class _Search(Generic[State]):
             self._best = node
         if not node.safe or self._order.every:
             heapq.heappush(self._open, (self._order.key(node), node))
+        return node
