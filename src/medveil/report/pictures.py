@@ -1,5 +1,5 @@
 """Pictures of numbers: bars with their values beside them, points with lines between them, trees. They are numbers
-until they are drawn: `sketches` loads what draws them.
+until they are drawn.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from medveil.report import sketches
 from medveil.report.content import Picture, Table
 from medveil.report.words import percent
 
@@ -34,12 +35,9 @@ class Pictures:
         the first so many are drawn; what the others hold is told in words.
         """
         shown = list(series.items())
-        name = self._name()
 
         def draw(label: str) -> str:
-            from medveil.report import sketches  # noqa: PLC0415
-
-            return sketches.bars(name, names[:drawn], shown, written, most).svg(label)
+            return sketches.bars(names[:drawn], shown, written, most).svg(label)
 
         if drawn is not None and drawn < len(names):
             told = "; ".join(
@@ -60,9 +58,9 @@ class Pictures:
         name = self._name()
 
         def draw(label: str) -> str:
-            from medveil.report import sketches  # noqa: PLC0415
+            from medveil.report.plotting import plot  # noqa: PLC0415 - matplotlib takes a moment to load
 
-            return sketches.curves(name, curves, across, up).svg(label)
+            return plot(name, curves, across, up, label)
 
         return Picture(title, description, draw, table, wide=True)
 
@@ -72,12 +70,9 @@ class Pictures:
         """A search tree, root above: for each node its parent's place in the list, its depth, and whether it lies on
         the way to the solution.
         """
-        name = self._name()
 
         def draw(label: str) -> str:
-            from medveil.report import sketches  # noqa: PLC0415
-
-            return sketches.tree(name, nodes).svg(label)
+            return sketches.tree(nodes).svg(label)
 
         return Picture(title, description, draw, table)
 

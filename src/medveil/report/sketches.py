@@ -1,12 +1,11 @@
-"""How pictures are drawn. Loaded only where something is: it takes a moment."""
+"""Bars and trees, laid out on a sheet."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from medveil.report.drawing import Drawing
-from medveil.report.palette import AFTER, BEFORE, MARKERS, RULE, SERIES, SOFT, TEXT
-from medveil.report.pictures import Curve
+from medveil.report.palette import AFTER, BEFORE, RULE, SERIES, SOFT
 from medveil.report.words import short
 
 WIDTH = 420.0
@@ -28,7 +27,6 @@ def _legend(sheet: Drawing, names: Sequence[str], colours: Sequence[str]) -> Non
 
 
 def bars(
-    name: str,
     names: Sequence[str],
     shown: Sequence[tuple[str, Sequence[float]]],
     written: Callable[[float], str],
@@ -38,7 +36,7 @@ def bars(
     many = len(shown) > 1
     top = LEGEND if many else 4.0
     step = BAR * len(shown) + GAP
-    sheet = Drawing(name, WIDTH, top + step * len(names) + 2.0)
+    sheet = Drawing(WIDTH, top + step * len(names) + 2.0)
     if many:
         _legend(sheet, [series for series, _ in shown], colours)
     largest = most or max((value for _, values in shown for value in values[: len(names)]), default=0.0) or 1.0
@@ -46,50 +44,19 @@ def bars(
     sheet.line((LABELS, top), (LABELS, top + step * len(names) - GAP + 3.0), RULE)
     for row, label in enumerate(names):
         upper = top + row * step
-        sheet.text(LABELS - 6.0, upper + BAR * len(shown) / 2, short(label), ha="right")
+        sheet.text(LABELS - 6.0, upper + BAR * len(shown) / 2, short(label), anchor="end")
         for place, (_, values) in enumerate(shown):
             length = room * min(max(values[row], 0.0) / largest, 1.0)
             sheet.rectangle(LABELS, upper + place * BAR + 1.0, length, BAR - 2.0, colours[place])
             value = written(values[row])
-            sheet.text(LABELS + length + 4.0, upper + (place + 0.5) * BAR, value, fontsize=8.5, color=SOFT)
+            sheet.text(LABELS + length + 4.0, upper + (place + 0.5) * BAR, value, size=8.5, colour=SOFT)
     return sheet
 
 
-def curves(name: str, curves: Sequence[Curve], across: str, up: str) -> Drawing:
-    sheet = Drawing(name, WIDTH * 1.35, 320.0)
-    axes = sheet.figure.add_axes((0.1, 0.14, 0.6, 0.82))
-    for curve in curves:
-        place = curve.place
-        axes.plot(
-            [x for x, _ in curve.points],
-            [y for _, y in curve.points],
-            color=SERIES[place % len(SERIES)],
-            marker=MARKERS[(place + place // len(MARKERS)) % len(MARKERS)],
-            markersize=7,
-            linewidth=1.5,
-            clip_on=False,
-            label=curve.name,
-        )
-        for (x, y), note in zip(curve.points, curve.notes, strict=False):
-            axes.annotate(note, (x, y), xytext=(6, 5), textcoords="offset points", fontsize=8, color=TEXT)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.margins(0.1)
-    axes.grid(color=RULE, linewidth=0.6)
-    axes.set_axisbelow(b=True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, borderaxespad=0)
-    return sheet
-
-
-def tree(name: str, nodes: Sequence[tuple[int | None, int, bool]]) -> Drawing:
+def tree(nodes: Sequence[tuple[int | None, int, bool]]) -> Drawing:
     depths = max((depth for _, depth, _ in nodes), default=0)
     breadth = [sum(depth == level for _, depth, _ in nodes) for level in range(depths + 1)]
-    sheet = Drawing(name, WIDTH, 34.0 * (depths + 1) + 10.0)
+    sheet = Drawing(WIDTH, 34.0 * (depths + 1) + 10.0)
     seen = [0] * (depths + 1)
     places: list[tuple[float, float]] = []
     for _, depth, _ in nodes:
