@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.support import make_problem
 
 from medveil.evaluation.comparison import Comparison, Score, Skipped
-from medveil.evaluation.spreading import Values
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 from medveil.utility import measures
+from medveil.utility.association import association, original_column
 from medveil.utility.class_sizes import AverageClassSize, Discernibility
 from medveil.utility.compute import compute_measures
-from medveil.utility.correlations import CorrelationDistance, association
+from medveil.utility.correlations import CorrelationDistance
 from medveil.utility.emd import EarthMoversDistance
 from medveil.utility.loss_metric import LossMetric
 from medveil.utility.marginals import MarginalDistance
@@ -150,11 +150,12 @@ class TestAssociations:
     """Against figures computed by hand."""
 
     def numbers(self, *values):
-        return Values(domain_of([str(v) for v in values], Kind.NUMBER), np.array(values, dtype=np.float64), None)
+        domain = domain_of([str(v) for v in values], Kind.NUMBER)
+        return original_column(domain, np.searchsorted(domain.numbers, values))
 
     def letters(self, text):
         domain = domain_of(list(text), Kind.CATEGORY)
-        return Values(domain, None, np.array([domain.values.index(letter) for letter in text]))
+        return original_column(domain, np.array([domain.values.index(letter) for letter in text]))
 
     def test_numbers(self):
         ones = np.ones(4)
