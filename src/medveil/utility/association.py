@@ -111,8 +111,8 @@ def _correlation_ratio(a: Categories, b: Numbers, weights: Floats) -> float | No
     """Correlation ratio: eta = sqrt(variance of the groups' means / variance), weighted."""
     apart, total = _centred(b, weights)
     number = len(a.held)
-    of_label = np.stack([np.bincount(a.labels, weights * part, minlength=number) for part in (1.0, apart)], axis=1)
-    size, sums = a.over_leaves(of_label).T
+    of_label = [np.bincount(a.labels, weights * part, minlength=number) for part in (1.0, apart)]
+    size, sums = a.over_leaves(np.array(of_label, dtype=np.float64).T).T
     filled = size > 0
     if total <= 0 or np.count_nonzero(filled) < 2:
         return None
@@ -123,7 +123,7 @@ def _correlation_ratio(a: Categories, b: Numbers, weights: Floats) -> float | No
 def _table(a: Categories, b: Categories, weights: Floats) -> Floats:
     """How much falls on each pair of leaves."""
     shape = (len(a.held), len(b.held))
-    pairs = np.bincount(a.labels * shape[1] + b.labels, weights, minlength=shape[0] * shape[1])
+    pairs = np.bincount(a.labels * shape[1] + b.labels, weights, minlength=shape[0] * shape[1]).astype(np.float64)
     return b.over_leaves(a.over_leaves(pairs.reshape(shape)).T).T
 
 
