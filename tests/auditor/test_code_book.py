@@ -134,7 +134,7 @@ def test_something_else_in_the_place_of_a_mean(audited):
 
 def test_ids_that_were_exchanged(audited):
     folder, check = audited
-    swap = {'"sex","0"': '"sex","1"', '"sex","1"': '"sex","0"'}
+    swap = {'"sex","s0"': '"sex","s1"', '"sex","s1"': '"sex","s0"'}
     rewrite(
         folder,
         "codebook.csv",
@@ -158,16 +158,16 @@ def test_a_book_that_is_gone(audited):
 def test_a_set_that_leaves_somebody_out(audited):
     """The links must give exactly what was published; a changed label has no record behind it."""
     folder, check = audited
-    rewrite(folder, "release.csv", lambda text: text.replace('"{0, 1}"', "0", 1))
+    rewrite(folder, "release.csv", lambda text: text.replace('"{s0, s1}"', "s0", 1))
     assert check()["code-book"] is False
 
 
 def test_links_and_release_that_leave_somebody_out_together(audited):
     folder, check = audited
     links = pq.read_table(folder / "internal" / "links.parquet").to_pandas().astype({"sex": object})
-    links["sex"] = links["sex"].replace("{0, 1}", "0")
+    links["sex"] = links["sex"].replace("{s0, s1}", "s0")
     links.to_parquet(folder / "internal" / "links.parquet")
-    rewrite(folder, "release.csv", lambda text: text.replace('"{0, 1}"', "0"))
+    rewrite(folder, "release.csv", lambda text: text.replace('"{s0, s1}"', "s0"))
     assert check()["code-book"] is False
 
 

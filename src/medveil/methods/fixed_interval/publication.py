@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from medveil.table.labels import MISSING, set_label
 
 CODE_BOOK = "codebook.csv"
 INTERVALS = "intervals.parquet"
+PREFIXES = ("s", "id", "code")
+"""What may stand before the number of an id."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,17 @@ def hand_out_ids(
     return dict(zip(present, random.permutation(len(present)).tolist(), strict=True))
 
 
+def id_text(ids: Mapping[str, int]) -> Callable[[int], str]:
+    """How ids are written: with letters in front that no value of the column has, so that none is taken for a value.
+
+    >>> id_text({"0": 1, "1": 0})(1), id_text({"s1": 0})(1)
+    ('s1', 'id1')
+    """
+    taken = [prefix for prefix in PREFIXES if any(re.fullmatch(rf"(?i){prefix}\d+", value) for value in ids)]
+    prefix = next((prefix for prefix in PREFIXES if prefix not in taken), "_".join(PREFIXES))
+    return lambda number: f"{prefix}{number}"
+
+
 def publish_sets(column: Column, classes: Ids, number: int, ids: Mapping[str, int]) -> Published:
     """Each class as the set of the ids of its values; `?` for a missing one."""
     unknown = len(ids)
@@ -122,14 +136,15 @@ def publish_sets(column: Column, classes: Ids, number: int, ids: Mapping[str, in
     pairs = np.unique(keys)
     group, members = pairs // (unknown + 1), pairs % (unknown + 1)
     offsets = np.searchsorted(group, np.arange(number + 1)).astype(np.int32)
-    names = pa.array([*map(str, range(unknown)), MISSING], pa.string())
+    written = id_text(ids)
+    names = pa.array([*map(written, range(unknown)), MISSING], pa.string())
     sizes = np.diff(offsets)
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), names.take(pa.array(members))), ", ")
     braced = pc.binary_join_element_wise("{", joined, "}", "")
     labels = pc.if_else(pa.array(sizes > 1), braced, joined).dictionary_encode()
     alone = (sizes == 1) & (np.append(members, unknown)[offsets[:-1]] == unknown)
     codes = np.where(alone | (sizes == 0), len(labels.dictionary), labels.indices.to_numpy(zero_copy_only=False))
-    entries = [Entry(column.name, str(id_), value) for value, id_ in sorted(ids.items(), key=lambda item: item[1])]
+    entries = [Entry(column.name, written(id_), value) for value, id_ in sorted(ids.items(), key=lambda item: item[1])]
     return Published((*labels.dictionary.to_pylist(), None), codes.astype(np.int32), tuple(entries))
 
 
