@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medveil.evaluation.comparison import CODE_BOOK
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.release.manifest import Manifest
 from medveil.report.claims import claims_table, verdict
@@ -30,8 +31,10 @@ from medveil.report.method_pictures import budget_pictures, counterfeit_pictures
 from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups
 from medveil.report.words import clean
+from medveil.table.labels import parse_label, set_label
 
 THRESHOLD = 0.2
+IDS = "ids"
 
 
 def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping[str, pa.Table]) -> Page:
@@ -41,7 +44,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
     sections = [
         Section("claims", "What is claimed", _explained(manifest), tables=[claims_table(manifest.claims)]),
         *_sizes(pictures, manifest, published, least),
-        _columns(pictures, manifest, published, least),
+        _columns(pictures, manifest, published, companions, least),
         method_section(
             manifest,
             [
@@ -86,10 +89,12 @@ def _described(attribute: Mapping[str, Any]) -> str:
     return role + (f", published as {form}" if form else "") + "."
 
 
-def _columns(pictures: Pictures, manifest: Manifest, published: pa.Table, least: int) -> Section:
+def _columns(
+    pictures: Pictures, manifest: Manifest, published: pa.Table, companions: Mapping[str, pa.Table], least: int
+) -> Section:
     drawn, undrawn = [], []
     for name, attribute in _told(manifest):
-        groups = _counted(published[name], least)
+        groups = _counted(published[name], _meanings(name, attribute, companions), least)
         if groups is None:
             undrawn.append(name)
         else:
@@ -98,12 +103,31 @@ def _columns(pictures: Pictures, manifest: Manifest, published: pa.Table, least:
     return Section("columns", "The columns", words, drawn, [attribute_table(manifest)])
 
 
-def _counted(column: pa.ChunkedArray, least: int) -> Groups | None:
+def _meanings(name: str, attribute: Mapping[str, Any], companions: Mapping[str, pa.Table]) -> Mapping[str, str]:
+    """What the ids of a column stand for, as the code book says."""
+    book = companions.get(CODE_BOOK)
+    if attribute.get("form") != IDS or book is None:
+        return {}
+    lines = zip(*(book[key].to_pylist() for key in ("attribute", "published", "stands_for")), strict=True)
+    return {str(published): str(value) for of, published, value in lines if of == name}
+
+
+def _meant(label: str | None, meanings: Mapping[str, str]) -> str | None:
+    """A label with the values that its ids stand for."""
+    if label is None or not meanings:
+        return label
+    cover = parse_label(label)
+    members = [meanings.get(value, value) for value in cover.values]
+    return set_label([*members, *([None] if cover.missing else [])])
+
+
+def _counted(column: pa.ChunkedArray, meanings: Mapping[str, str], least: int) -> Groups | None:
     """How often each value is there; None where there are too many for a picture to say anything."""
     if len(pc.unique(column)) > MOST_VALUES:
         return None
     counted = column.cast(pa.string()).value_counts().to_pylist()
-    names = tuple(EVERYTHING if entry["values"] == ROOT else clean(entry["values"]) for entry in counted)
+    labels = [_meant(entry["values"], meanings) for entry in counted]
+    names = tuple(EVERYTHING if label == ROOT else clean(label) for label in labels)
     counts = np.array([entry["counts"] for entry in counted], dtype=np.float64)
     return shown(Groups(names, None, counts, counts), least)
 
