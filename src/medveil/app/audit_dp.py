@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from medveil.app.budget import private_model
+from medveil.app.budget import spending_of
 from medveil.app.making import Progress, run_of
 from medveil.app.preparation import specification
 from medveil.policy import Policy, load_policy
@@ -24,15 +24,15 @@ def audit_dp(
 ) -> PrivacyAudit:
     """Try to refute the differential privacy of what a policy's method does, on small tables of its own."""
     checked, folder = load_policy(policy)
-    model = private_model(checked)
+    spending = spending_of(checked)
     sensitive = [name for name, attribute in checked.attributes.items() if attribute.role is Role.SENSITIVE]
     declared = all(specification(checked.attributes[name]).leaves(name, folder) is not None for name in sensitive)
-    trials = trials_of(checked.method, model, runs, declared=declared)
+    trials = trials_of(checked.method, spending, runs, declared=declared)
     run = run_of(checked, progress, None)
     return run_audit(
         trials,
-        model.epsilon,
-        model.delta,
+        spending.epsilon,
+        spending.delta,
         guarantee=checked.method.guaranteed,
         confidence=confidence,
         step=lambda share: run.step("Trying to tell neighbours apart", share),

@@ -8,7 +8,7 @@ from typing import Any
 from medveil.errors import PolicyError
 from medveil.methods.problem import Problem
 from medveil.policy import DataPolicy, Policy, load_policy
-from medveil.privacy.differential_privacy import DifferentialPrivacy
+from medveil.privacy.model import Spending
 from medveil.release.ledger import RECORD, Account, Budget, Charge, Ledger
 
 
@@ -29,22 +29,24 @@ def charge(policy: Policy, problem: Problem, ledger: Ledger | None) -> None:
     """Write down what a release spends before anything is drawn, also one that voids what was promised before."""
     if ledger is None:
         return
-    private = [model for model in policy.privacy if isinstance(model, DifferentialPrivacy)]
+    private = [model.spends for model in policy.privacy if model.spends is not None]
     if not private:
         if ledger.there:
             ledger.charge(Charge(policy.method.name, None, guarantee=False), None)
         return
-    (model,) = private
-    budget = _budget(model)
+    (spending,) = private
+    budget = _budget(spending)
     unit = (
-        f"{problem.schema.subject}, at most {model.max_records_per_subject} records" if problem.schema.subject else ""
+        f"{problem.schema.subject}, at most {spending.max_records_per_subject} records"
+        if problem.schema.subject
+        else ""
     )
-    charge = Charge(policy.method.name, model.epsilon, model.delta, policy.method.guaranteed, unit or RECORD)
+    charge = Charge(policy.method.name, spending.epsilon, spending.delta, policy.method.guaranteed, unit or RECORD)
     ledger.charge(charge, budget)
 
 
-def _budget(model: DifferentialPrivacy) -> Budget | None:
-    return None if model.budget is None else Budget(model.budget, model.budget_delta, model.composition)
+def _budget(spending: Spending) -> Budget | None:
+    return None if spending.budget is None else Budget(spending.budget, spending.budget_delta, spending.composition)
 
 
 def budget(policy: str | Path) -> Account:
@@ -52,12 +54,12 @@ def budget(policy: str | Path) -> Account:
     checked, _ = load_policy(policy)
     ledger = ledger_of(policy, checked)
     assert ledger is not None
-    return ledger.account(_budget(private_model(checked)))
+    return ledger.account(_budget(spending_of(checked)))
 
 
-def private_model(policy: Policy) -> DifferentialPrivacy:
-    """The policy's demand for differential privacy."""
-    private = [model for model in policy.privacy if isinstance(model, DifferentialPrivacy)]
+def spending_of(policy: Policy) -> Spending:
+    """What the policy allows a release to spend."""
+    private = [model.spends for model in policy.privacy if model.spends is not None]
     if len(private) != 1:
         raise PolicyError("The policy asks for no differential privacy.", "Name 'differential-privacy' in 'privacy:'.")
     return private[0]

@@ -25,7 +25,6 @@ from medveil.errors import InputError, MedveilError, PolicyError, did_you_mean
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.policy import Policy, load_policy, methods
-from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.release.directory import staged
 from medveil.report.comparison_page import comparison_page
 from medveil.report.page import can_be_made, render
@@ -123,7 +122,7 @@ def compare(
             trials, target, base=folder, data=data, limits=limits, seconds=time_limit * 1.2 + GRACE, progress=tell
         )
         outcomes = [*found, *refused]
-        private = any(isinstance(model, DifferentialPrivacy) for model in checked.privacy)
+        private = any(model.spends is not None for model in checked.privacy)
         write_comparison(outcomes, target, private=private, swept=None if sweep is None else sweep.name)
     return outcomes
 

@@ -18,6 +18,7 @@ from medveil.errors import InputError
 from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.policy import Policy, load_policy
 from medveil.privacy import models
+from medveil.privacy.model import PrivacyModel
 from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, LINKS, NAME, Manifest, read_manifest
 from medveil.release.reading import read_release
@@ -212,8 +213,8 @@ def _policy(policy: Any, given: _Given, source: Source, *, whole: bool) -> tuple
     return labels_only, folder, roles_from
 
 
-def _fits(model: Any, sensitive: set[str]) -> bool:
-    attribute = getattr(model, "attribute", None)
+def _fits(model: PrivacyModel, sensitive: set[str]) -> bool:
+    attribute = model.sensitive_attribute
     return not model.needs_sensitive or (attribute in sensitive if attribute is not None else bool(sensitive))
 
 

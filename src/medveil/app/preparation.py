@@ -22,9 +22,7 @@ from medveil.hierarchy.specification import HierarchySpec
 from medveil.methods.problem import Problem
 from medveil.policy import AttributePolicy, DataPolicy, Policy
 from medveil.privacy.count import reference_of
-from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.model import PrivacyModel, Requirement
-from medveil.privacy.sensitive import SensitiveModel
 from medveil.run import Run
 from medveil.table.schema import Attribute, Kind, Role, Schema
 from medveil.table.source import Source, open_source
@@ -118,13 +116,13 @@ def _count_declared(
     what the data hold. Free text is no danger here: only declared values, or such as many people have, come out.
     """
     run.step("Counting distinct records")
-    model, *others = [m for m in models if isinstance(m, DifferentialPrivacy)]
+    spending, *others = [model.spends for model in models if model.spends is not None]
     if others:
         raise PolicyError("Differential privacy is asked for twice.", "Name 'differential-privacy' once.")
     given = engine.rows
     if schema.subject is not None:
-        engine.bound_records(schema.subject, model.max_records_per_subject)
-    elif model.max_records_per_subject > 1:
+        engine.bound_records(schema.subject, spending.max_records_per_subject)
+    elif spending.max_records_per_subject > 1:
         raise PolicyError(
             "'max_records_per_subject' needs a column that says who a record belongs to.",
             "Give a column 'role: subject', or leave it out: every record is then a person of its own.",
@@ -137,7 +135,7 @@ def _count_declared(
         {name: specification(policy.attributes[name]) for name in columns},
         {name: _kind(policy.attributes[name]) for name in columns},
         folder,
-        undeclared_sensitive=model.delta > 0,
+        undeclared_sensitive=spending.delta > 0,
     )
     told = {
         "records": given,
@@ -152,7 +150,7 @@ def _population(
     models: Sequence[PrivacyModel], folder: Path, missing: Collection[str], named: str | None
 ) -> Source | None:
     """The population that a model compares with, read like the data; there can be only one."""
-    files = sorted({str(path) for model in models if (path := getattr(model, "population", None))})
+    files = sorted({str(path) for model in models if (path := model.population_file)})
     if len(files) > 1:
         raise PolicyError("Several population files are named.", "Name the same one in every model.")
     if not files and named is not None:
@@ -207,21 +205,7 @@ def _resolve(models: Sequence[PrivacyModel], schema: Schema) -> list[PrivacyMode
                     f"The model '{model.name}' is limited to '{name}', which is no quasi-identifier.",
                     did_you_mean(name, schema.quasi),
                 )
-        if not isinstance(model, SensitiveModel):
-            resolved.append(model)
-        elif model.attribute is not None:
-            if model.attribute not in schema.sensitive:
-                raise PolicyError(
-                    f"The model '{model.name}' is about '{model.attribute}', which has not the role sensitive.",
-                    did_you_mean(model.attribute, schema.sensitive),
-                )
-            resolved.append(model)
-        elif schema.sensitive:
-            resolved.extend(model.for_attribute(name) for name in schema.sensitive)
-        else:
-            raise PolicyError(
-                f"The model '{model.name}' needs a sensitive attribute.", "Give a column the role sensitive."
-            )
+        resolved.extend(model.for_attributes(schema.sensitive))
     return resolved
 
 

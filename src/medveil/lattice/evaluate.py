@@ -21,13 +21,9 @@ from medveil.lattice import kernels
 from medveil.lattice.sizes import WORTHWHILE, SizeCounter
 from medveil.lattice.space import Levels, Space
 from medveil.lattice.tables import fold, rank
-from medveil.privacy.alpha_k import AlphaKAnonymity
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes, reference_of
-from medveil.privacy.k_anonymity import KAnonymity
-from medveil.privacy.lkc import LKCPrivacy
-from medveil.privacy.model import PrivacyModel, Reference, Requirement
-from medveil.privacy.p_sensitive import PSensitiveKAnonymity
+from medveil.privacy.model import Reference, Requirement
 
 MERGES_KEPT = 4
 """How many sets of merged cells are kept beside the cells themselves."""
@@ -94,13 +90,15 @@ class Evaluator:
         self._merged = [_Merged(cells, (0,) * len(space))]
         self._tried: set[Levels] = set()
         everything = tuple(range(len(space)))
-        self.enough = max((least_size(r.model) for r in self.requirements if r.shield == everything), default=1)
-        """No class of fewer records, over all quasi-identifiers, can stay."""
+        self.enough = max(
+            (r.model.least_class_size or 1 for r in self.requirements if r.shield == everything), default=1
+        )
+        """No class of fewer records, over all quasi-identifiers, can stay: people are never more than their records."""
         self.sizes_only = (
             cells.subjects is None
             and self.enough <= kernels.SMALL_COUNTER
             and not counts_classes
-            and all(isinstance(r.model, KAnonymity) and r.shield == everything for r in self.requirements)
+            and all(r.model.asks_size_alone and r.shield == everything for r in self.requirements)
         )
 
     @cached_property
@@ -246,14 +244,6 @@ class Evaluator:
             ).astype(np.int64)
             for hierarchy, level, codes in zip(self.space.hierarchies, levels, cells.codes, strict=True)
         )
-
-
-_SIZED = (KAnonymity, AlphaKAnonymity, LKCPrivacy, PSensitiveKAnonymity)
-
-
-def least_size(model: PrivacyModel) -> int:
-    """How many records a class needs at least to satisfy the model: people are never more than their records."""
-    return model.k if isinstance(model, _SIZED) else 1
 
 
 @dataclass(frozen=True)

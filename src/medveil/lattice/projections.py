@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.lattice import kernels
-from medveil.lattice.evaluate import Evaluator, least_size
+from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.tables import parents
 
 CROSS_LIMIT = 1 << 20
@@ -53,7 +53,7 @@ class Pairs:
 
 def _pairs(evaluator: Evaluator) -> Iterator[tuple[int, int, int]]:
     """Pairs within some model's shield, each with the largest class size that is asked there."""
-    shields = [(set(r.shield), least_size(r.model)) for r in evaluator.requirements]
+    shields = [(set(r.shield), r.model.least_class_size or 1) for r in evaluator.requirements]
     for first, second in itertools.combinations(range(len(evaluator.space)), 2):
         enough = max((k for shield, k in shields if shield.issuperset((first, second))), default=1)
         if enough > 1:

@@ -53,8 +53,8 @@ class Problem:
 
     @property
     def k(self) -> int:
-        """The largest k that a model asks for, 1 where none does."""
-        return max((getattr(model, "k", 1) for model in self.models), default=1)
+        """The largest class that a model asks for, 1 where none does."""
+        return max((model.least_class_size or 1 for model in self.models), default=1)
 
     def weight(self, name: str) -> float:
         return self.weights.get(name, 1.0)
@@ -74,7 +74,7 @@ class Problem:
             required=model.required,
             basis=basis,
             parameters=model.model_dump(mode="json", exclude={"on", "attribute"}),
-            attribute=getattr(model, "attribute", None),
+            attribute=model.sensitive_attribute,
             on=model.on,
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from medveil.registry import discover
 
@@ -16,3 +17,15 @@ def models() -> dict[str, type[PrivacyModel]]:
     from medveil.privacy.model import PrivacyModel  # noqa: PLC0415 - naming the package must not load its kernels
 
     return discover(sys.modules[__name__], PrivacyModel)  # type: ignore[type-abstract]
+
+
+def model_of(claim: Mapping[str, Any]) -> PrivacyModel | None:
+    """The privacy model that a manifest's claim is about; None where no model is known by that name and parameters."""
+    known = models().get(str(claim["model"]))
+    if known is None:
+        return None
+    given = {key: claim[key] for key in ("attribute", "on") if claim.get(key) is not None}
+    try:
+        return known.model_validate({**(claim.get("parameters") or {}), **given})
+    except ValueError:
+        return None

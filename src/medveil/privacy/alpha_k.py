@@ -45,6 +45,10 @@ class AlphaKAnonymity(SensitiveModel):
         """Only where alpha allows any share: otherwise more people with one value exceed it."""
         return self.alpha == 1.0
 
+    @property
+    def least_class_size(self) -> int:
+        return self.k
+
     def summary(self) -> str:
         return f"({self.alpha:g},{self.k})-anonymity{self._of_attribute}"
 

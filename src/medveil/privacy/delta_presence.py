@@ -48,6 +48,10 @@ class DeltaPresence(PrivacyModel):
             raise ValueError("'delta_min' is at most 'delta_max'")
         return self
 
+    @property
+    def population_file(self) -> Path:
+        return self.population
+
     def summary(self) -> str:
         return f"({self.delta_min:g},{self.delta_max:g})-presence"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, NoReturn
 
 from pydantic import Field, model_validator
 
 from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes
-from medveil.privacy.model import PrivacyModel, Reference, Verdict
+from medveil.privacy.model import PrivacyModel, Reference, Spending, Verdict, in_figures
 
 
 class DifferentialPrivacy(PrivacyModel):
@@ -63,6 +64,27 @@ class DifferentialPrivacy(PrivacyModel):
         if self.composition == "zcdp" and not self.budget_delta:
             raise ValueError("Composition zcdp needs a budget_delta above 0, such as 1e-6.")
         return self
+
+    @property
+    def spends(self) -> Spending:
+        return Spending(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            max_records_per_subject=self.max_records_per_subject,
+            budget=self.budget,
+            budget_delta=self.budget_delta,
+            composition=self.composition,
+        )
+
+    def in_words(self, achieved: Mapping[str, Any]) -> str:  # noqa: ARG002 - it is claimed by proof
+        beyond = (
+            f", but for a probability of {in_figures(self.delta)} in which it may change by more" if self.delta else ""
+        )
+        return (
+            f"Whether or not a person is in the data changes the chance of anything in this release by a factor of at "
+            f"most e to the power {in_figures(self.epsilon)}{beyond}. This holds by proof: it cannot be counted in a "
+            "file."
+        )
 
     def summary(self) -> str:
         delta = f", delta {self.delta:g}" if self.delta else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -30,6 +31,26 @@ class KAnonymity(PrivacyModel):
     k: Annotated[
         int, Field(ge=1, le=10**12, description="The least number of people who share every published combination.")
     ]
+
+    @property
+    def least_class_size(self) -> int:
+        return self.k
+
+    @property
+    def distinct_needs(self) -> Mapping[str, int]:
+        return {}
+
+    def in_words(self, achieved: Mapping[str, Any]) -> str | None:
+        k = achieved.get("k")
+        if k is None:
+            return None
+        who = f" by {', '.join(self.on)}" if self.on else ""
+        if k < 2:
+            return f"Some records are alone in their group{who}: nothing hides whose they are."
+        return (
+            f"Nobody can be told from fewer than {k - 1:,} others{who}: the smallest group of records that look "
+            f"alike holds {k:,}."
+        )
 
     def summary(self) -> str:
         return f"{self.k}-anonymity"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from medveil.privacy.classes import Classes, Histogram
-from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.model import Reference, Verdict, in_figures
 from medveil.privacy.sensitive import SensitiveModel, highest_by_class, shares, sum_by_class
 from medveil.privacy.worst import SLACK, highest, lowest, or_empty
 
@@ -65,6 +66,26 @@ class LDiversity(SensitiveModel):
     def absorbing(self) -> bool:
         """Distinct values do not go away; the other two suffer from more of the most frequent one."""
         return self.variant == "distinct"
+
+    @property
+    def distinct_needs(self) -> Mapping[str, int] | None:
+        return {self.about(): int(self.l)} if self.variant == "distinct" else None
+
+    def in_words(self, achieved: Mapping[str, Any]) -> str | None:
+        l = achieved.get("l")  # noqa: E741 - the literature's name
+        if l is None:
+            return None
+        if l < 2:
+            return f"In some group '{self.attribute}' hardly varies: knowing somebody's group may tell it."
+        if self.variant != "distinct":
+            return (
+                f"Every such group has at least {in_figures(l)} values of '{self.attribute}', counted by "
+                f"{self.variant} l-diversity."
+            )
+        return (
+            f"Within every such group '{self.attribute}' takes at least {in_figures(l)} different values, so knowing "
+            "somebody's group does not tell it for certain."
+        )
 
     def summary(self) -> str:
         parameters = f"({self.c:g},{self.l:g})" if self.variant == "recursive" else f"{self.l:g}"

@@ -71,6 +71,10 @@ class LKCPrivacy(SensitiveModel):
             )
         return [shield for size in sizes for shield in itertools.combinations(known, size)]
 
+    @property
+    def least_class_size(self) -> int:
+        return self.k
+
     def summary(self) -> str:
         return f"LKC-privacy with L={self.l}, K={self.k}, C={self.c:g}{self._of_attribute}"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,26 @@ class Reference:
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class Spending:
+    """What one release may spend of a privacy budget, and the budget of all releases where the policy sets one.
+
+    epsilon, delta: the guarantee of the release, for a person with at most `max_records_per_subject` records.
+    budget, budget_delta, composition: what all releases may spend together, and how they add up.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    max_records_per_subject: int = 1
+    budget: float | None = None
+    budget_delta: float = 0.0
+    composition: str = "basic"
+
+
 class PrivacyModel(BaseModel, ABC):
     """A privacy model and its parameters, as the policy gives them under `privacy:`.
+
+    What others want to know of a model it declares here; nobody looks at its class.
 
     `monotone`: merging classes that satisfy the model gives one that does, where counts add up.
     `absorbing`: adding any records to a class that satisfies the model leaves it satisfied. Absorbing implies monotone.
@@ -54,6 +73,46 @@ class PrivacyModel(BaseModel, ABC):
         tuple[str, ...] | None,
         Field(min_length=1, description="The quasi-identifiers that an attacker may know; all of them where left out."),
     ] = None
+
+    @property
+    def least_class_size(self) -> int | None:
+        """The least number of people in a class that satisfies the model; None where the model asks for none."""
+        return None
+
+    @property
+    def distinct_needs(self) -> Mapping[str, int] | None:
+        """By sensitive attribute, how many distinct values a class needs beside `least_class_size` people, where that
+        is all that the model asks; None where it asks for anything else.
+        """
+        return None
+
+    @property
+    def asks_size_alone(self) -> bool:
+        """Whether every class of `least_class_size` people satisfies the model."""
+        return self.distinct_needs is not None and not self.distinct_needs
+
+    @property
+    def sensitive_attribute(self) -> str | None:
+        """The one sensitive attribute that the model is about, where it is about one."""
+        return None
+
+    @property
+    def population_file(self) -> Path | None:
+        """The file of the population that the model compares with, where it compares with one."""
+        return None
+
+    @property
+    def spends(self) -> Spending | None:
+        """What a release spends of a privacy budget, where the model has one."""
+        return None
+
+    def for_attributes(self, sensitive: Sequence[str]) -> list[Self]:  # noqa: ARG002 - for models that are about some
+        """The model, once for each of the schema's sensitive attributes that it is about."""
+        return [self]
+
+    def in_words(self, achieved: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - for models that have words
+        """What was achieved, as a sentence for people who are no statisticians; None leaves it at `summary`."""
+        return None
 
     def shields(self, quasi: Sequence[str]) -> list[tuple[str, ...]]:
         """The sets of quasi-identifiers on which the model must hold, each on its own."""
@@ -93,6 +152,15 @@ class PrivacyModel(BaseModel, ABC):
     @abstractmethod
     def required(self) -> dict[str, Any]:
         """What the claim promises, by the same parameters."""
+
+
+def in_figures(value: float) -> str:
+    """A parameter or figure as it stands in a sentence.
+
+    >>> in_figures(0.123456), in_figures(12345), in_figures(3.0)
+    ('0.1235', '12,345', '3')
+    """
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ class MSBounding(SensitiveModel):
         """Only where every share is allowed."""
         return self.theta == 1.0 and all(bound == 1.0 for bound in self.values.values())
 
+    @property
+    def least_class_size(self) -> int:
+        return self.k
+
     def summary(self) -> str:
         return f"MS({self.k},{self.theta:g}{'*' if self.values else ''})-bounding{self._of_attribute}"
 

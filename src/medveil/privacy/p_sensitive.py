@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +36,14 @@ class PSensitiveKAnonymity(SensitiveModel):
         if self.p > self.k:
             raise ValueError("'p' is at most 'k': a class of k people need not hold more than k values")
         return self
+
+    @property
+    def least_class_size(self) -> int:
+        return self.k
+
+    @property
+    def distinct_needs(self) -> Mapping[str, int]:
+        return {self.about(): self.p}
 
     def summary(self) -> str:
         return f"{self.p}-sensitive {self.k}-anonymity{self._of_attribute}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -27,6 +28,25 @@ class SensitiveModel(PrivacyModel):
     def for_attribute(self, attribute: str) -> Self:
         """The same model of this attribute."""
         return self.model_copy(update={"attribute": attribute})
+
+    @property
+    def sensitive_attribute(self) -> str | None:
+        return self.attribute
+
+    def for_attributes(self, sensitive: Sequence[str]) -> list[Self]:
+        """The model of its own attribute, or one of each where it names none."""
+        if self.attribute is None and not sensitive:
+            raise PolicyError(
+                f"The model '{self.name}' needs a sensitive attribute.", "Give a column the role sensitive."
+            )
+        if self.attribute is None:
+            return [self.for_attribute(name) for name in sensitive]
+        if self.attribute not in sensitive:
+            raise PolicyError(
+                f"The model '{self.name}' is about '{self.attribute}', which has not the role sensitive.",
+                did_you_mean(self.attribute, sensitive),
+            )
+        return [self]
 
     def about(self) -> str:
         """The attribute, which must be given by now."""

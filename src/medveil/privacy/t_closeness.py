@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from pydantic import Field, model_validator
 
 from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes, Histogram
-from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.model import Reference, Verdict, in_figures
 from medveil.privacy.sensitive import SensitiveModel, shares, sum_by_class, totals
 from medveil.privacy.worst import at_most, highest, or_empty
 from medveil.table.schema import Kind
@@ -54,6 +55,14 @@ class TCloseness(SensitiveModel):
         if self.t > 1 and self.distance != "variational":
             raise ValueError(f"the {self.distance} distance is at most 1, so 't' above 1 asks nothing")
         return self
+
+    def in_words(self, achieved: Mapping[str, Any]) -> str | None:
+        if achieved.get("t") is None:
+            return None
+        return (
+            f"In no group is '{self.attribute}' spread further from the whole table than a distance of "
+            f"{in_figures(achieved['t'])}; at 0 a group would tell nothing about it."
+        )
 
     def summary(self) -> str:
         kind = "" if self.distance == "equal" else f" ({self.distance})"

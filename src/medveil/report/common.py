@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from medveil.privacy import model_of
+from medveil.release.draft import Basis
 from medveil.release.manifest import Manifest
 from medveil.report.content import Picture, Section, Table
 from medveil.report.groups import Groups
@@ -12,20 +14,20 @@ from medveil.report.method_pictures import reported
 from medveil.report.pictures import Pictures
 from medveil.report.words import figure, percent, plural
 
-PROOF = "differential-privacy"
 LEAST = 5
 """No group of fewer people is ever shown, however small k is."""
 
 
 def least_group(manifest: Manifest) -> int:
-    """The smallest group that a page may show: the largest k that is claimed, and never under five."""
-    asked = [claim["required"].get("k") for claim in manifest.claims]
-    return max([LEAST, *(int(k) for k in asked if isinstance(k, int | float))])
+    """The smallest group that a page may show: the largest class that is claimed, and never under five."""
+    sizes = [claim["required"].get("k") for claim in manifest.claims]
+    sizes += [model.least_class_size for claim in manifest.claims if (model := model_of(claim))]
+    return max([LEAST, *(int(size) for size in sizes if isinstance(size, int | float))])
 
 
 def private(manifest: Manifest) -> bool:
     """Whether the release is differentially private: its rows are no people."""
-    return any(claim["model"] == PROOF for claim in manifest.claims)
+    return any(claim["basis"] == Basis.PROOF.value for claim in manifest.claims)
 
 
 def unguarded(manifest: Manifest) -> bool:

@@ -23,8 +23,8 @@ from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, ClassTable, Draws
 from medveil.methods.dp.noisy_cells import NoisyCells
 from medveil.methods.dp.sampling import DPSampling, Sampling
 from medveil.methods.method import Method
-from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.integer_noise import GeometricNoise
+from medveil.privacy.model import Spending
 from medveil.risk.dp_audit import Draw, Trial
 
 Integers = NDArray[np.int64]
@@ -37,7 +37,7 @@ BATCH = 10_000
 MOST_RUNS = 2_000_000
 
 
-def trials_of(method: Method, model: DifferentialPrivacy, runs: int, *, declared: bool) -> list[Trial]:
+def trials_of(method: Method, model: Spending, runs: int, *, declared: bool) -> list[Trial]:
     """Everything that is tried of a method. `declared`: that the informative values are."""
     if not LEAST_EPSILON <= model.epsilon <= MOST_EPSILON:
         raise PolicyError(
@@ -264,7 +264,7 @@ def total_trial(mechanism: Mechanism, runs: int) -> Trial:
 # The published form
 
 
-def published_trials(method: InformativePreserving, model: DifferentialPrivacy, runs: int) -> list[Trial]:
+def published_trials(method: InformativePreserving, model: Spending, runs: int) -> list[Trial]:
     """One class of forty records, with and without a value that only one of them has; and a class of two."""
     grid = small_grid(RARE + 1)
     epsilon = parts(model.epsilon, method.split or PUBLISHED_SHARES)
@@ -306,7 +306,7 @@ def published_trials(method: InformativePreserving, model: DifferentialPrivacy, 
 
 
 def _one_node_trial(
-    method: InformativePreserving, model: DifferentialPrivacy, common: Sequence[tuple[int, int, int]], runs: int
+    method: InformativePreserving, model: Spending, common: Sequence[tuple[int, int, int]], runs: int
 ) -> Trial:
     """The planted record where the lattice has one node, so that a release is what Algorithm 1 makes of its classes.
 
@@ -357,7 +357,7 @@ def _one_node_trial(
 # Sampling
 
 
-def sampling_trials(sampling: Sampling, model: DifferentialPrivacy, runs: int) -> list[Trial]:
+def sampling_trials(sampling: Sampling, model: Spending, runs: int) -> list[Trial]:
     """A cell of n records against n + 1, where the sample is about as large as the least that is published."""
 
     def draw(count: int) -> Draw:

@@ -51,7 +51,7 @@ class Minimality(Risk):
         offsets, classes = targets.classes
         alone = np.flatnonzero(np.diff(offsets) == 1)
         of_target = classes[offsets[:-1][alone]]
-        name = str(getattr(models[0], "attribute", None) or next(iter(comparison.sensitive_coverage)))
+        name = str(models[0].sensitive_attribute or next(iter(comparison.sensitive_coverage)))
         truth = targets.values(name)
         known = _Classes(comparison)
         hits = guessed = tried = 0

@@ -124,7 +124,7 @@ def stated(problem: Problem, found: Mapping[str, Any]) -> list[Promise]:
 def _kind(model: PrivacyModel) -> tuple[object, ...]:
     return (
         model.name,
-        getattr(model, "attribute", None),
+        model.sensitive_attribute,
         model.on,
         getattr(model, "variant", None),
         getattr(model, "distance", None),

@@ -52,22 +52,22 @@ class DPHistogram(DifferentiallyPrivate):
         found = super().misfit(problem)
         if found is not None:
             return found
-        grid, model = grid_of(problem), self.model(problem)
+        grid, spending = grid_of(problem), self.spending(problem)
         cells = grid.cells(grid.space.bottom)
         if cells >= MOST_PLACES:
             return "the declared domain has more than 2^61 cells"
-        if drowned({"cells": model.epsilon}, model.max_records_per_subject):
+        if drowned({"cells": spending.epsilon}, spending.max_records_per_subject):
             return DROWNED
-        noise = GeometricNoise(model.max_records_per_subject, model.epsilon)
+        noise = GeometricNoise(spending.max_records_per_subject, spending.epsilon)
         rows = min(self.false_cells, cells) * (noise.threshold(cells, self.false_cells) + noise.scale)
         return DROWNED if rows > MOST_NOISE_ROWS else None
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)
-        model = self.model(problem)
+        spending = self.spending(problem)
         grid = grid_of(problem)
         table = table_of(problem, grid)
-        noise = GeometricNoise(model.max_records_per_subject, model.epsilon)
+        noise = GeometricNoise(spending.max_records_per_subject, spending.epsilon)
         levels = grid.space.bottom
         threshold = noise.threshold(grid.cells(levels), self.false_cells)
         run.step("Adding noise")
@@ -80,8 +80,8 @@ class DPHistogram(DifferentiallyPrivate):
             grid,
             noisy,
             self.description(
-                unit=privacy_unit(problem, model),
-                spent={"cells": model.epsilon},
+                unit=privacy_unit(problem, spending),
+                spent={"cells": spending.epsilon},
                 threshold=threshold,
                 proof="docs/proofs/ipa.md",
             ),

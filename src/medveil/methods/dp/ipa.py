@@ -101,23 +101,23 @@ class InformativePreserving(DifferentiallyPrivate):
             return DROWNED if inserted > MOST_NOISE_ROWS else None
         if grid.cells(grid.space.top) >= MOST_PLACES:
             return "the declared domain has more than 2^61 cells at the highest levels"
-        if drowned(epsilon, self.model(problem).max_records_per_subject):
+        if drowned(epsilon, self.spending(problem).max_records_per_subject):
             return DROWNED
         mechanism = self._mechanism(problem, grid)
         return DROWNED if not mechanism.delta and mechanism.noise_rows > MOST_NOISE_ROWS else None
 
     def _spent(self, problem: Problem) -> dict[str, float]:
-        return parts(self.model(problem).epsilon, self.split or self._shares)
+        return parts(self.spending(problem).epsilon, self.split or self._shares)
 
     def _mechanism(self, problem: Problem, grid: Grid) -> Mechanism:
-        model = self.model(problem)
+        spending = self.spending(problem)
         return Mechanism(
             grid,
             self._spent(problem),
-            records=model.max_records_per_subject,
+            records=spending.max_records_per_subject,
             weights=[problem.weight(name) for name in problem.cells.quasi],
             false_cells=self.false_cells,
-            delta=0.0 if informative_declared(problem) else model.delta,
+            delta=0.0 if informative_declared(problem) else spending.delta,
         )
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
@@ -125,7 +125,7 @@ class InformativePreserving(DifferentiallyPrivate):
         return self._proved(problem, run) if self.guaranteed else self._published(problem, run)
 
     def _proved(self, problem: Problem, run: Run) -> Draft:
-        model = self.model(problem)
+        spending = self.spending(problem)
         grid = grid_of(problem)
         mechanism = self._mechanism(problem, grid)
         table = table_of(problem, grid)
@@ -146,7 +146,7 @@ class InformativePreserving(DifferentiallyPrivate):
             released,
             noisy,
             self.description(
-                unit=privacy_unit(problem, model),
+                unit=privacy_unit(problem, spending),
                 spent=dict(mechanism.epsilon),
                 threshold=outcome.threshold,
                 proof="docs/proofs/ipa.md",
@@ -158,7 +158,7 @@ class InformativePreserving(DifferentiallyPrivate):
         )
 
     def _published(self, problem: Problem, run: Run) -> Draft:
-        model = self.model(problem)
+        spending = self.spending(problem)
         grid = grid_of(problem)
         table = table_of(problem, grid)
         spent = self._spent(problem)
@@ -176,7 +176,7 @@ class InformativePreserving(DifferentiallyPrivate):
             problem,
             grid,
             noisy,
-            self.description(unit=privacy_unit(problem, model), split=spent, warning=WARNING),
+            self.description(unit=privacy_unit(problem, spending), split=spent, warning=WARNING),
             against_truth(truth, grid.keys(truth), noisy),
             guaranteed=False,
         )

@@ -18,6 +18,7 @@ from medveil.methods.method import Method
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem
 from medveil.privacy.differential_privacy import DifferentialPrivacy
+from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
 from medveil.run import Run
 
@@ -62,10 +63,10 @@ class DifferentiallyPrivate(Method):
             return "a plain column would be published as it is, which no noise hides"
         return None
 
-    def model(self, problem: Problem) -> DifferentialPrivacy:
-        (model,) = problem.models
-        assert isinstance(model, DifferentialPrivacy)
-        return model
+    def spending(self, problem: Problem) -> Spending:
+        """What the problem's one model allows a release to spend."""
+        (spending,) = [model.spends for model in problem.models if model.spends is not None]
+        return spending
 
 
 def refuse_seed(run: Run) -> None:
@@ -114,11 +115,11 @@ def value_labels(problem: Problem) -> tuple[str | None, ...]:
     return declared.levels[0].labels if declared is not None else problem.cells.domains[name].values
 
 
-def privacy_unit(problem: Problem, model: DifferentialPrivacy) -> str:
+def privacy_unit(problem: Problem, spending: Spending) -> str:
     """Who is protected, in words."""
     if problem.schema.subject is None:
         return "one record, added or removed"
-    return f"one subject with at most {model.max_records_per_subject} records, added or removed"
+    return f"one subject with at most {spending.max_records_per_subject} records, added or removed"
 
 
 def noisy_published(problem: Problem, grid: Grid, noisy: NoisyTable) -> Published:

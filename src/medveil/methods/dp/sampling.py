@@ -30,9 +30,9 @@ from medveil.methods.dp.method import (
 )
 from medveil.methods.problem import Problem
 from medveil.privacy.binomial import binomial_tail
-from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.exact_sampling import MOST_PLACES, SYSTEM, Randomness, exponential
 from medveil.privacy.integer_noise import Selection
+from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
 from medveil.run import Run
 
@@ -136,12 +136,12 @@ class DPSampling(DifferentiallyPrivate):
         found = super().misfit(problem)
         if found is not None:
             return found
-        model = self.model(problem)
-        if not model.delta:
+        spending = self.spending(problem)
+        if not spending.delta:
             return "it needs a delta above 0, such as 1e-6"
-        if model.max_records_per_subject > 1:
+        if spending.max_records_per_subject > 1:
             return "it needs one record a subject: 'max_records_per_subject: 1'"
-        epsilon = parts(model.epsilon, self.split or SHARES)
+        epsilon = parts(spending.epsilon, self.split or SHARES)
         if drowned(epsilon, 1) or epsilon["sampling"] < LEAST_EPSILON:
             return f"its part of epsilon for sampling is below {LEAST_EPSILON}, which draws hardly any record"
         grid = public_grid(problem)
@@ -149,18 +149,18 @@ class DPSampling(DifferentiallyPrivate):
             return "the declared domain has more than 2^61 cells"
         return None
 
-    def sampling(self, model: DifferentialPrivacy) -> Sampling:
-        epsilon = parts(model.epsilon, self.split or SHARES)["sampling"]
+    def sampling(self, spending: Spending) -> Sampling:
+        epsilon = parts(spending.epsilon, self.split or SHARES)["sampling"]
         share = None if self.share is None else Fraction(int(self.share * 2**SHARE_BITS), 2**SHARE_BITS)
-        return Sampling.least(epsilon, model.delta, share)
+        return Sampling.least(epsilon, spending.delta, share)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)
-        model = self.model(problem)
+        spending = self.spending(problem)
         grid = grid_of(problem)
         table = table_of(problem, grid)
-        sampling = self.sampling(model)
-        epsilon = parts(model.epsilon, self.split or SHARES)
+        sampling = self.sampling(spending)
+        epsilon = parts(spending.epsilon, self.split or SHARES)
         # A cell of fewer than k / share records is likely to be lost: losses change by at most one a record.
         lost = math.ceil(sampling.k / sampling.share)
         losses = node_losses(
@@ -183,7 +183,7 @@ class DPSampling(DifferentiallyPrivate):
             grid,
             noisy,
             self.description(
-                unit=privacy_unit(problem, model),
+                unit=privacy_unit(problem, spending),
                 spent=epsilon,
                 sampling=float(sampling.share),
                 k=sampling.k,

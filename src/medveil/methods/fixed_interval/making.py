@@ -73,7 +73,7 @@ def _readings(problem: Problem, records: Records) -> list[Reading]:
     """The records as they are, which claims are about; and with what was imputed, where some category was: a set that
     shows one value is no diverse one to its reader, whatever was missing behind it.
     """
-    about = {getattr(model, "attribute", None) for model in problem.models}
+    about = {model.sensitive_attribute for model in problem.models}
     cells = records.cells
     own = replace(cells, sensitive={name: codes for name, codes in cells.sensitive.items() if name in about})
     shown = {

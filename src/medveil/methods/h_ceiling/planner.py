@@ -15,7 +15,6 @@ from medveil.methods.h_ceiling.holdings import Counts, Holdings
 from medveil.methods.h_ceiling.plan import NOTHING, Plan
 from medveil.methods.h_ceiling.twins import make_blocks
 from medveil.methods.h_ceiling.verdicts import Asked, failing, keeps
-from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
 
 
@@ -41,7 +40,7 @@ class Planner:
         """The models that k people alone do not keep, asked of whole classes."""
         found: list[PrivacyModel] = []
         for requirement in self.requirements:
-            if not isinstance(requirement.model, KAnonymity) and requirement.model not in found:
+            if not requirement.model.asks_size_alone and requirement.model not in found:
                 found.append(requirement.model)
         return found
 

@@ -12,7 +12,6 @@ from medveil.methods.iab.recoding import Measured, Moves, Nodes, Recoding
 from medveil.methods.iab.table import Flags, FullTable, distinct
 from medveil.methods.problem import label_array
 from medveil.privacy.count import count_classes
-from medveil.privacy.k_anonymity import KAnonymity
 
 Raised = bytes
 """The level of each combination of shield values in each attribute of the shield."""
@@ -94,9 +93,7 @@ class ByCell(Recoding[Raised]):
         return found
 
     def _k(self, index: int) -> int:
-        model = self.table.requirements[index].model
-        assert isinstance(model, KAnonymity)
-        return model.k
+        return self.table.requirements[index].model.least_class_size or 1
 
     def _sizes(self, classes: NDArray[np.int32], number: int) -> NDArray[np.int64]:
         """The records of each class, or its people."""

@@ -21,7 +21,6 @@ from medveil.methods.iab.tree import tree_of
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
-from medveil.privacy.k_anonymity import KAnonymity
 from medveil.release.draft import Draft
 from medveil.run import Run
 
@@ -83,7 +82,7 @@ class _TreeSearch(_RowSearch):
     proves_optimum: ClassVar[bool] = True
 
     def misfit(self, problem: Problem) -> str | None:
-        others = [model.name for model in problem.models if not isinstance(model, KAnonymity)]
+        others = [model.name for model in problem.models if not model.asks_size_alone]
         if self.generalization == "cell" and others:
             return f"by cell it keeps k-anonymity only, not {others[0]}"
         return super().misfit(problem)
@@ -197,7 +196,7 @@ def _refuse_unreachable(recoding: Recoding[Any]) -> None:
         return
     everybody = count_classes(table.cells, np.zeros(len(table.cells), dtype=np.int32), 1)
     people = int(everybody.sizes[0])
-    asked = max((r.model.k for r in table.requirements if isinstance(r.model, KAnonymity)), default=0)
+    asked = max((r.model.least_class_size or 0 for r in table.requirements if r.model.asks_size_alone), default=0)
     if asked > people:
         raise UnreachableError(
             f"k-anonymity with k = {asked} cannot hold: the table has {people} people.",

@@ -14,7 +14,6 @@ from medveil.lattice import kernels
 from medveil.lattice.tables import fold, rank
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
-from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.model import Reference, Requirement
 from medveil.table.schema import Kind
 
@@ -46,7 +45,7 @@ class FullTable:
     @property
     def adds_up(self) -> bool:
         """Whether a class fails for no other reason than having too few records: its counts then add up."""
-        return self.cells.subjects is None and all(isinstance(r.model, KAnonymity) for r in self.requirements)
+        return self.cells.subjects is None and all(r.model.asks_size_alone for r in self.requirements)
 
     @property
     def merges(self) -> bool:
@@ -61,10 +60,9 @@ class FullTable:
         be the rows themselves unless counts add up.
         """
         if self.adds_up:
-            assert isinstance(requirement.model, KAnonymity)
             sums = np.zeros(number, dtype=np.int64)
             kernels.add_counts(classes, counts, sums)
-            return np.asarray(sums < requirement.model.k, dtype=np.bool_)
+            return np.asarray(sums < (requirement.model.least_class_size or 1), dtype=np.bool_)
         return ~requirement.model.holds(count_classes(self.cells, classes, number), self.reference)
 
 

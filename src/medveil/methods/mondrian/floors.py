@@ -8,15 +8,13 @@ import numpy as np
 
 from medveil.cells import Cells
 from medveil.methods.mondrian.desk import Floors, Places
-from medveil.privacy.k_anonymity import KAnonymity
-from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.model import PrivacyModel
 
 
 def make_floors(
     models: Sequence[PrivacyModel], cells: Cells, point_of_cell: Places
 ) -> tuple[Floors, list[PrivacyModel]]:
-    """Floors for k-anonymity and distinct l-diversity, and the models that they do not speak for.
+    """Floors for models that count people and distinct values alone, and the models that they do not speak for.
 
     Both ask for a least number of different things (records, people, sensitive values) in each class.
     """
@@ -24,15 +22,16 @@ def make_floors(
     needs: dict[str | None, int] = {}  # by sensitive attribute; None stands for people
     others: list[PrivacyModel] = []
     for model in models:
-        if isinstance(model, KAnonymity) and cells.subjects is None:
-            size = max(size, model.k)
-        elif isinstance(model, KAnonymity):
-            size = max(size, model.k)  # k people have at least k records
-            needs[None] = max(needs.get(None, 1), model.k)
-        elif isinstance(model, LDiversity) and model.variant == "distinct":
-            needs[model.about()] = max(needs.get(model.about(), 1), int(model.l))
-        elif model not in others:
-            others.append(model)
+        people = model.least_class_size or 1
+        size = max(size, people)  # so many people have at least so many records, whatever else is asked
+        if model.distinct_needs is None:
+            if model not in others:
+                others.append(model)
+            continue
+        if cells.subjects is not None and people > 1:
+            needs[None] = max(needs.get(None, 1), people)
+        for attribute, values in model.distinct_needs.items():
+            needs[attribute] = max(needs.get(attribute, 1), values)
 
     points, tokens, types = [], [], [0]
     for attribute in needs:
