@@ -358,22 +358,22 @@ def test_a_model_on_some_columns_is_checked_on_them(make_problem):
     assert [promise.model for promise in draft.promises[:3]] == ["k-anonymity", "l-diversity", "t-closeness"]
 
 
-def test_misfits_are_named(make_problem):
+def test_what_does_not_fit_is_named(make_problem):
     table = patients() | {"other": ["x", "y"] * 60}
 
-    def misfit(method, **options):
+    def why_not(method, **options):
         given = {"quasi": ["age"], "sensitive": ["ill"], "models": [KAnonymity(k=5)]} | options
         with make_problem(table, **given) as problem:
-            return method.misfit(problem)
+            return method.why_not(problem)
 
-    assert misfit(DiversityAware()) is None
-    assert "needs a k" in misfit(DiversityAware(), models=[])
-    assert "no sensitive" in misfit(DiversityAware(), sensitive=[])
-    assert misfit(DiversityAware(diversity=False), sensitive=[]) is None
-    assert "2 sensitive" in misfit(DiversityAware(), sensitive=["ill", "other"])
-    assert misfit(DiversityAware(attribute="other"), sensitive=["ill", "other"]) is None
-    assert "level" in misfit(DiversityAware(), min_levels={"age": 1})
-    assert "no quasi" in misfit(DiversityAware(), quasi=[])
+    assert why_not(DiversityAware()) is None
+    assert "needs a k" in why_not(DiversityAware(), models=[])
+    assert "no sensitive" in why_not(DiversityAware(), sensitive=[])
+    assert why_not(DiversityAware(diversity=False), sensitive=[]) is None
+    assert "2 sensitive" in why_not(DiversityAware(), sensitive=["ill", "other"])
+    assert why_not(DiversityAware(attribute="other"), sensitive=["ill", "other"]) is None
+    assert "level" in why_not(DiversityAware(), min_levels={"age": 1})
+    assert "no quasi" in why_not(DiversityAware(), quasi=[])
 
 
 # Odd data

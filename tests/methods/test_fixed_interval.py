@@ -268,7 +268,7 @@ def test_whatever_the_table_the_release_holds_or_the_error_is_clear(
         ({"attributes": {**ATTRIBUTES, "sex": {"role": "quasi", "max_level": 0}}}, PolicyError, "have no levels"),
         ({"method": {"name": "fixed-interval", "intervals": 3, "width": 5}}, PolicyError, "not both"),
         ({"privacy": [{"model": "k-anonymity", "k": 1501}]}, UnreachableError, "k = 1500"),
-        ({"privacy": [{"model": "l-diversity", "l": 2, "attribute": "disease"}]}, PolicyError, "names no k"),
+        ({"privacy": [{"model": "l-diversity", "l": 2, "attribute": "disease"}]}, PolicyError, "needs a k"),
         (
             {"method": {"name": "fixed-interval", "rules": [{"when": {"sexx": "M"}}]}},
             PolicyError,

@@ -244,7 +244,7 @@ def test_other_models_are_kept_by_level_and_by_subtree():
             for a, b, s in zip(*(table[name].to_pylist() for name in ("a", "b", "s")), strict=True):
                 kinds[a, b].add(s)
             assert all(len(values) == 2 for values in kinds.values())
-        assert Iab(generalization="cell").misfit(problem) == "by cell it keeps k-anonymity only, not l-diversity"
+        assert Iab(generalization="cell").why_not(problem) == "by cell it keeps k-anonymity only, not l-diversity"
 
 
 def test_without_time_the_first_safe_table_is_taken():

@@ -232,8 +232,8 @@ class TestRefusals:
     def test_a_population_does_not_fit(self, make_problem):
         with make_problem({"age": ["1", "2"]}, quasi=["age"], models=[KAnonymity(k=1)]) as problem:
             counted = replace(problem, cells=replace(problem.cells, population=np.ones(2, dtype=np.int64)))
-            assert Mondrian().misfit(problem) is None
-            assert Mondrian().misfit(counted)
+            assert Mondrian().why_not(problem) is None
+            assert Mondrian().why_not(counted)
             with pytest.raises(PolicyError, match="mondrian"):
                 Mondrian().anonymize(counted, Run())
 

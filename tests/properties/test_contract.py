@@ -76,8 +76,8 @@ def test_a_method_keeps_its_promises_or_says_why_it_does_not_fit(name):
         }
     )
     with opened(policy, folder, table) as (problem, _):
-        misfit = policy.method.misfit(problem)
-    if misfit:
+        reason = policy.method.why_not(problem)
+    if reason:
         with pytest.raises(PolicyError, match="does not fit"):
             medveil.anonymize(table, policy)
         return

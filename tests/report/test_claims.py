@@ -4,14 +4,23 @@ import pytest
 
 from medveil.report.claims import in_words, verdict
 
+PARAMETERS = {
+    "k-anonymity": {"k": 5},
+    "l-diversity": {"l": 2, "variant": "distinct", "c": None},
+    "t-closeness": {"t": 2.0, "distance": "variational"},
+    "differential-privacy": {"epsilon": 0.5, "delta": 0.0},
+}
+
 
 def claim(model, achieved, **more):
+    """A claim as a manifest holds it."""
+    about = model.startswith(("l-", "t-"))
     return {
         "model": model,
         "summary": f"{model} as asked",
-        "attribute": "ill",
+        "attribute": "ill" if about else None,
         "on": None,
-        "parameters": {},
+        "parameters": PARAMETERS.get(model.removesuffix(" with counterfeits"), {}),
         "required": {},
         "achieved": achieved,
         "holds": True,
@@ -29,11 +38,15 @@ def claim(model, achieved, **more):
         (claim("k-anonymity with counterfeits", {"k": 5}), "Counterfeit records are counted in"),
         (claim("l-diversity", {"l": 3}), "3 different values"),
         (claim("l-diversity", {"l": 1}), "may tell it"),
-        (claim("l-diversity", {"l": 2.5}, parameters={"variant": "entropy"}), "counted by entropy l-diversity"),
+        (claim("l-diversity", {"l": 2.5}, parameters={"l": 2, "variant": "entropy"}), "counted by entropy l-diversity"),
         (claim("t-closeness", {"t": 1.9}), "a distance of 1.9"),
-        (claim("differential-privacy", {}, required={"epsilon": 0.5}), "e to the power 0.5"),
-        (claim("differential-privacy", {}, required={"epsilon": 0.5, "delta": 1e-6}), "but for a probability of 1e-06"),
+        (claim("differential-privacy", {}), "e to the power 0.5"),
+        (
+            claim("differential-privacy", {}, parameters={"epsilon": 0.5, "delta": 1e-6}),
+            "but for a probability of 1e-06",
+        ),
         (claim("a model of tomorrow", {"x": 1}), "A model of tomorrow as asked."),
+        (claim("k-anonymity", {"k": 5}, parameters={"k": "many"}), "K-anonymity as asked."),
     ],
 )
 def test_words(given, words):

@@ -17,11 +17,12 @@ from medveil.methods.dp.histogram import DPHistogram
 from medveil.methods.dp.ipa import InformativePreserving
 from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts
 from medveil.methods.dp.sampling import DPSampling
+from medveil.methods.dp.trials import proved_trials, small_grid
 from medveil.methods.optimal import Optimal
-from medveil.privacy.differential_privacy import DifferentialPrivacy
+from medveil.methods.privacy_trial import PrivacyTrial
 from medveil.privacy.integer_noise import GeometricNoise, Selection
-from medveil.risk.dp_audit import Trial, binomial_bounds, lower_bound, run_audit, try_out
-from medveil.risk.dp_audit_trials import proved_trials, small_grid, trials_of
+from medveil.privacy.model import Spending
+from medveil.risk.dp_audit import binomial_bounds, lower_bound, refuse_unauditable, run_audit, try_out
 
 RUNS = 400
 EPSILON = 1.0
@@ -108,9 +109,9 @@ def test_the_proved_form_stays_below(records):
 
 @pytest.mark.parametrize("epsilon", [0.1, EPSILON, 6.0])
 def test_the_published_form_is_caught_within_a_minute(epsilon):
-    model = DifferentialPrivacy(epsilon=epsilon)
+    spending = Spending(epsilon=epsilon)
     method = InformativePreserving(guarantee="published")
-    found = run_audit(trials_of(method, model, RUNS, declared=True), epsilon, 0.0, guarantee=method.guaranteed)
+    found = run_audit(method.privacy_trials(spending, RUNS, declared=True), epsilon, 0.0, guarantee=method.guaranteed)
     assert found.caught
     assert found.lower_bound > max(1.5, epsilon)
     assert not found.guarantee
@@ -121,17 +122,17 @@ def test_the_published_form_is_caught_within_a_minute(epsilon):
     ("method", "delta"), [(DPHistogram(), 0.0), (DPSampling(), 1e-5), (InformativePreserving(), 1e-4)]
 )
 def test_other_proved_methods_stay_below(method, delta):
-    model = DifferentialPrivacy(epsilon=EPSILON, delta=delta)
-    found = run_audit(trials_of(method, model, RUNS // 2, declared=not delta), EPSILON, delta)
+    spending = Spending(epsilon=EPSILON, delta=delta)
+    found = run_audit(method.privacy_trials(spending, RUNS // 2, declared=not delta), EPSILON, delta)
     assert not found.caught
     assert found.trials
 
 
 def test_sampling_without_a_least_size_is_caught():
     """Publishing every sampled cell, whatever its size, shows who was drawn."""
-    model = DifferentialPrivacy(epsilon=EPSILON, delta=1e-5)
-    sampling = replace(DPSampling().sampling(model), k=1)
-    trial = Trial(
+    spending = Spending(epsilon=EPSILON, delta=1e-5)
+    sampling = replace(DPSampling().sampling(spending), k=1)
+    trial = PrivacyTrial(
         "sampling",
         "one record",
         EPSILON,
@@ -145,16 +146,14 @@ def test_sampling_without_a_least_size_is_caught():
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 100.0])
-@pytest.mark.parametrize("guarantee", ["proved", "published"])
-def test_an_epsilon_that_no_number_of_runs_can_show_is_a_clear_error(epsilon, guarantee):
-    method = InformativePreserving(guarantee=guarantee)
+def test_an_epsilon_that_no_number_of_runs_can_show_is_a_clear_error(epsilon):
     with pytest.raises(PolicyError, match="cannot be audited"):
-        trials_of(method, DifferentialPrivacy(epsilon=epsilon), RUNS, declared=True)
+        refuse_unauditable(epsilon)
 
 
 def test_methods_without_a_claim_have_nothing_to_audit():
     with pytest.raises(PolicyError, match="claims no differential privacy"):
-        trials_of(Optimal(), DifferentialPrivacy(epsilon=1), RUNS, declared=True)
+        Optimal().privacy_trials(Spending(epsilon=1), RUNS, declared=True)
 
 
 @pytest.mark.parametrize(("events", "runs"), [(0, 50), (50, 50), (1, 50), (25, 50), (3_000, 10_000)])
@@ -177,7 +176,9 @@ def test_a_lower_bound_is_seldom_wrong():
 
 
 def test_delta_and_groups_are_allowed_for():
-    trial = Trial("whole", "", 0.5, 0.01, ("x",), lambda n: np.zeros((n, 1)), lambda n: np.zeros((n, 1)), 10, group=3)
+    trial = PrivacyTrial(
+        "whole", "", 0.5, 0.01, ("x",), lambda n: np.zeros((n, 1)), lambda n: np.zeros((n, 1)), 10, group=3
+    )
     assert math.isclose(trial.group_delta, 0.01 * (1 + math.exp(0.5) + math.exp(1.0)))
     assert lower_bound(5, 0, 1000, 0.05, 0.01) == 0.0
     assert lower_bound(900, 10, 1000, 0.05, 0.01) < lower_bound(900, 10, 1000, 0.0, 0.01)
@@ -185,7 +186,7 @@ def test_delta_and_groups_are_allowed_for():
 
 def test_runs_that_tell_nothing_apart_give_no_bound():
     same = np.random.default_rng(1)
-    trial = Trial(
+    trial = PrivacyTrial(
         "whole",
         "the same table twice",
         1.0,

@@ -63,7 +63,7 @@ TREE = "search-tree"
 def check_trace(policy: Policy | Mapping[str, Any] | str | Path, trace: Path) -> None:
     """Refuse a search tree that the policy's method does not draw, or that would be written over a file."""
     method = load_policy(policy)[0].method
-    if not getattr(method, "draws_tree", False):
+    if not method.draws_tree:
         raise PolicyError(f"The method '{method.name}' draws no search tree.", "Take iab, exhaustive or greedy.")
     if trace.exists():
         raise OutputError(f"'{trace}' is there already.", "Name a new file, or remove that one first.")

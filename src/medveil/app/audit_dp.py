@@ -10,8 +10,7 @@ from medveil.app.budget import spending_of
 from medveil.app.making import Progress, run_of
 from medveil.app.preparation import specification
 from medveil.policy import Policy, load_policy
-from medveil.risk.dp_audit import PrivacyAudit, run_audit
-from medveil.risk.dp_audit_trials import trials_of
+from medveil.risk.dp_audit import PrivacyAudit, refuse_unauditable, run_audit
 from medveil.table.schema import Role
 
 
@@ -27,7 +26,8 @@ def audit_dp(
     spending = spending_of(checked)
     sensitive = [name for name, attribute in checked.attributes.items() if attribute.role is Role.SENSITIVE]
     declared = all(specification(checked.attributes[name]).leaves(name, folder) is not None for name in sensitive)
-    trials = trials_of(checked.method, spending, runs, declared=declared)
+    refuse_unauditable(spending.epsilon)
+    trials = checked.method.privacy_trials(spending, runs, declared=declared)
     run = run_of(checked, progress, None)
     return run_audit(
         trials,

@@ -116,7 +116,7 @@ def compare(
     with staged(Path(out)) as target:
         tell("Reading the data", None)
         with opened(checked, folder, data, limits) as (problem, _):
-            fits = {name: _misfit(checked, name, problem) for name in names}
+            fits = {name: _why_not(checked, name, problem) for name in names}
         trials, refused = _trials(checked, fits, sweep, time_limit)
         found = run_trials(
             trials, target, base=folder, data=data, limits=limits, seconds=time_limit * 1.2 + GRACE, progress=tell
@@ -157,9 +157,9 @@ def _with_method(policy: Policy, name: str) -> Method:
     return method.model_validate({key: value for key, value in given.items() if key in method.model_fields})
 
 
-def _misfit(policy: Policy, name: str, problem: Problem) -> str | None:
+def _why_not(policy: Policy, name: str, problem: Problem) -> str | None:
     try:
-        return _with_method(policy, name).refusal(problem)
+        return _with_method(policy, name).why_refused(problem)
     except ValidationError:
         return "the policy's parameters are not right for it"
     except MedveilError as error:
@@ -182,9 +182,9 @@ def _trials(
             hint = did_you_mean(sweep.name, [*dict.fromkeys(models), *known])
             raise PolicyError(f"No privacy model of the policy and no method has a parameter '{sweep.name}'.", hint)
     trials, refused = [], []
-    for name, misfit in fits.items():
-        if misfit is not None:
-            refused.append(Outcome(name, {}, misfit))
+    for name, reason in fits.items():
+        if reason is not None:
+            refused.append(Outcome(name, {}, reason))
             continue
         method = _with_method(policy, name)
         given = {"name": name, **method.model_dump(mode="json", exclude_unset=True)}

@@ -59,9 +59,9 @@ def make(
     internal.mkdir(mode=0o700)
     limits = replace(limits or Limits(), spill=internal / "spill")
     with opened(policy, folder, data, limits, run) as (problem, source):
-        misfit = policy.method.refusal(problem)
-        if misfit:
-            raise PolicyError(f"The method '{policy.method.name}' does not fit: {misfit}.", "Choose another method.")
+        reason = policy.method.why_refused(problem)
+        if reason:
+            raise PolicyError(f"The method '{policy.method.name}' does not fit: {reason}.", "Choose another method.")
         charge(policy, problem, ledger)
         run.step("Searching")
         draft = policy.method.anonymize(problem, run)

@@ -45,15 +45,15 @@ class InformationBased(Method):
         float, Field(ge=0, le=1, description="The largest share of records whose values may be suppressed.")
     ] = 0.05
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
             return "whom of the population a class covers can be told only where each column has one level"
         if self.target is None and not problem.schema.sensitive:
             return "it needs a target"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
-        reason = self.refusal(problem)
+        reason = self.why_refused(problem)
         if reason is not None:
             raise PolicyError(f"The method '{self.name}' does not fit: {reason}.", "Choose another method.")
         known = (*problem.schema.sensitive, *problem.schema.plain)

@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from medveil.errors import PolicyError
+from medveil.methods.privacy_trial import PrivacyTrial
 from medveil.methods.problem import Problem
+from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
 from medveil.run import Run
 
@@ -21,6 +24,13 @@ class Method(BaseModel, ABC):
     proves: ClassVar[frozenset[str]] = frozenset()
     """The models, by name, that hold by the way in which this method works; a model of basis `proof` needs one."""
 
+    needs_k: ClassVar[bool] = False
+    """Whether it makes classes of a size that some model must name."""
+    needs_rows: ClassVar[bool] = False
+    """Whether it looks at single records, and not at the cells alone."""
+    draws_tree: ClassVar[bool] = False
+    """Whether it can draw the tree that it searched."""
+
     @property
     def guaranteed(self) -> bool:
         """Whether its releases keep what they are asked for; one that does not claims nothing."""
@@ -30,14 +40,24 @@ class Method(BaseModel, ABC):
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         """A table that keeps the problem's requirements, or an UnreachableError that says how close one gets."""
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         """Why this method cannot take this problem, or None: what a comparison lists as skipped."""
-        return None if problem.cells.quasi else "there is no quasi-identifier"
+        if not problem.cells.quasi:
+            return "there is no quasi-identifier"
+        if self.needs_k and all(model.least_class_size is None for model in problem.models):
+            return "it needs a k: name k-anonymity under 'privacy'"
+        return None
 
-    def refusal(self, problem: Problem) -> str | None:
-        """Why this method must not take this problem, or None: a model that it has no proof of, or a misfit."""
+    def why_refused(self, problem: Problem) -> str | None:
+        """Why this method must not take this problem, or None: it has no proof of a model, or `why_not` says why."""
         unproved = [m.name for m in problem.models if m.basis == "proof" and m.name not in self.proves]
-        return f"it has no proof of {unproved[0]}" if unproved else self.misfit(problem)
+        return f"it has no proof of {unproved[0]}" if unproved else self.why_not(problem)
+
+    def privacy_trials(self, spending: Spending, runs: int, *, declared: bool) -> list[PrivacyTrial]:  # noqa: ARG002
+        """What an audit of differential privacy runs, about so many times each: what makes the releases of this
+        method, on tables on which a fault would show. `declared`: the policy declares every sensitive domain.
+        """
+        raise PolicyError(f"The method '{self.name}' claims no differential privacy.", "There is nothing to audit.")
 
     def description(self, **report: Any) -> dict[str, Any]:
         """The manifest's entry: the method's name, its parameters, and what it reports of itself."""

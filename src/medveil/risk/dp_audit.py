@@ -18,14 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from medveil.errors import PolicyError
+from medveil.methods.privacy_trial import Integers, PrivacyTrial
 from medveil.privacy.binomial import binomial_tail
 
-Integers = NDArray[np.int64]
-Draw = Callable[[int], Integers]
-"""So many runs on one table: one row a run, one column a feature of what came out."""
-
+LEAST_EPSILON, MOST_EPSILON = 1e-4, 20.0
 Event = tuple[int, str, int]
 """A feature, one of `=`, `<=` and `>=`, and a value."""
 
@@ -34,33 +32,7 @@ SEARCH_CAUTION = 3.3
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A mechanism, or a part of one, on two neighbouring tables.
-
-    part: `whole`, or the part of the budget that is tried on its own.
-    scenario: what the two tables are, in words.
-    without, with_: the runs on the table without and with the person, or with as many people as `group` says: what
-        changes by exp(epsilon) for one changes by exp(group * epsilon) for a group, which shows with fewer runs.
-    """
-
-    part: str
-    scenario: str
-    epsilon: float
-    delta: float
-    features: tuple[str, ...]
-    without: Draw
-    with_: Draw
-    runs: int
-    group: int = 1
-
-    @property
-    def group_delta(self) -> float:
-        """What the delta of one person allows a group: delta * (1 + e^epsilon + ... + e^((group - 1) epsilon))."""
-        return self.delta * sum(math.exp(number * self.epsilon) for number in range(self.group))
-
-
-@dataclass(frozen=True)
-class Found:
+class TrialResult:
     """What one trial showed: a lower bound for epsilon at the confidence of the audit, and the event behind it."""
 
     part: str
@@ -85,12 +57,21 @@ class PrivacyAudit:
     confidence: float
     caught: bool
     guarantee: bool
-    trials: tuple[Found, ...]
+    trials: tuple[TrialResult, ...]
     seconds: float
 
 
+def refuse_unauditable(epsilon: float) -> None:
+    """Runs cannot show how much a very small or very large epsilon differs from another."""
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise PolicyError(
+            f"An epsilon of {epsilon:g} cannot be audited by running a method.",
+            f"Ask for one from {LEAST_EPSILON:g} to {MOST_EPSILON:g}.",
+        )
+
+
 def run_audit(
-    trials: Sequence[Trial],
+    trials: Sequence[PrivacyTrial],
     claimed: float,
     delta: float,
     *,
@@ -118,7 +99,7 @@ def run_audit(
     )
 
 
-def try_out(trial: Trial, error: float) -> Found:
+def try_out(trial: PrivacyTrial, error: float) -> TrialResult:
     """One trial: search on half of the runs, bound on the other half."""
     half = trial.runs // 2
     search = trial.without(half), trial.with_(half)
@@ -129,7 +110,7 @@ def try_out(trial: Trial, error: float) -> Found:
     bound = lower_bound(*counts, half, trial.group_delta, error) / trial.group
     feature, sign, value = best
     more = "with the person" if swapped else "without the person"
-    return Found(
+    return TrialResult(
         part=trial.part,
         scenario=trial.scenario,
         claimed=trial.epsilon,

@@ -54,7 +54,7 @@ class Prediction(Measure):
             return Skipped(f"the target '{target}' is not published")
         random = comparison.random(self.name)
         rows = _Rows(comparison, target)
-        reason = rows.misfit()
+        reason = rows.why_not()
         if reason is not None:
             return Skipped(reason)
         test = random.permutation(rows.number)[: min(max(int(HELD_OUT * rows.number), 1), MOST_TESTED)]
@@ -128,7 +128,7 @@ class _Rows:
         known = {**self.comparison.coverage, **self.comparison.sensitive_coverage}
         return known[self.target] if not self.plain else cover(self.comparison.published[self.target], self.domain)
 
-    def misfit(self) -> str | None:
+    def why_not(self) -> str | None:
         classes = len(np.unique(self.truth))
         if classes < 2:
             return f"the target '{self.target}' has one class only"

@@ -15,9 +15,9 @@ from medveil.methods.dp.grid import Grid
 from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts, without_surplus
 from medveil.methods.dp.ipa_score import UNIT
 from medveil.methods.dp.noisy_cells import NoisyCells
+from medveil.methods.dp.trials import small_grid, table_on
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.integer_noise import GeometricNoise
-from medveil.risk.dp_audit_trials import small_grid, table_on
 
 SIGNIFICANCE = 1e-9
 

@@ -10,7 +10,7 @@ from medveil.methods.dp.grid import Grid
 from medveil.methods.dp.ipa_loss import counterfeit_rate, earth_movers_distance, information_loss
 from medveil.methods.dp.ipa_proved import parts
 from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, ClassTable, Draws, perturb, publish
-from medveil.risk.dp_audit_trials import small_grid, table_on
+from medveil.methods.dp.trials import small_grid, table_on
 
 EPSILON = parts(1.0, PUBLISHED_SHARES)
 

@@ -122,13 +122,9 @@ def stated(problem: Problem, found: Mapping[str, Any]) -> list[Promise]:
 
 
 def _kind(model: PrivacyModel) -> tuple[object, ...]:
-    return (
-        model.name,
-        model.sensitive_attribute,
-        model.on,
-        getattr(model, "variant", None),
-        getattr(model, "distance", None),
-    )
+    """What makes two models of one name different claims: columns and variant, but not how much they ask."""
+    variant = tuple(value for value in model.required.values() if isinstance(value, str))
+    return model.name, model.sensitive_attribute, model.on, variant
 
 
 def _down(figure: float) -> float:

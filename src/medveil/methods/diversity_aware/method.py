@@ -51,6 +51,8 @@ class DiversityAware(Method):
     """
 
     name: ClassVar[str] = "diversity-aware"
+    needs_k: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = True
 
     diversity: Annotated[
         bool, Field(description="Cap sensitive values; false is the paper's comparison, equal sizes alone.")
@@ -130,11 +132,9 @@ class DiversityAware(Method):
             raise ValueError("'alpha' is a number above 0, such as 1.2 or 6/5")
         return given
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
             return "whom of a population a cluster's mean covers cannot be told"
-        if not any(hasattr(model, "k") for model in problem.models):
-            return "it needs a k: name k-anonymity under 'privacy'"
         leveled = [name for name in problem.cells.quasi if _is_leveled(problem, name)]
         if leveled:
             return f"'{leveled[0]}' has a min_level or max_level, and cluster means have no levels"
@@ -149,10 +149,10 @@ class DiversityAware(Method):
             and _has_people_of_several_values(problem, self._about(problem))
         ):
             return "some people have several sensitive values: name the one to cap in 'sensitive_value'"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
-        reason = self.misfit(problem)
+        reason = self.why_not(problem)
         if reason is not None:
             raise PolicyError(f"The method 'diversity-aware' does not fit: {reason}.", "Change it, or the policy.")
         units = read_units(problem)

@@ -22,9 +22,12 @@ from medveil.methods.dp.method import (
     value_labels,
 )
 from medveil.methods.dp.noisy_cells import NoisyCells
+from medveil.methods.dp.trials import cell_trials
+from medveil.methods.privacy_trial import PrivacyTrial
 from medveil.methods.problem import Problem
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.integer_noise import GeometricNoise
+from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
 from medveil.run import Run
 
@@ -45,11 +48,11 @@ class DPHistogram(DifferentiallyPrivate):
         float, Field(gt=0, le=1_000_000, description="How many cells without a record may be expected to pass.")
     ] = 1.0
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         name = problem.schema.sensitive[0] if problem.schema.sensitive else ""
         if name and name not in problem.reference.hierarchies:
             return f"it needs a declared domain of '{name}'"
-        found = super().misfit(problem)
+        found = super().why_not(problem)
         if found is not None:
             return found
         grid, spending = grid_of(problem), self.spending(problem)
@@ -61,6 +64,12 @@ class DPHistogram(DifferentiallyPrivate):
         noise = GeometricNoise(spending.max_records_per_subject, spending.epsilon)
         rows = min(self.false_cells, cells) * (noise.threshold(cells, self.false_cells) + noise.scale)
         return DROWNED if rows > MOST_NOISE_ROWS else None
+
+    def privacy_trials(self, spending: Spending, runs: int, *, declared: bool) -> list[PrivacyTrial]:  # noqa: ARG002
+        noise = GeometricNoise(spending.max_records_per_subject, spending.epsilon)
+        return cell_trials(
+            "whole", spending.epsilon, noise, self.false_cells, spending.max_records_per_subject, 20 * runs
+        )
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)

@@ -26,8 +26,11 @@ from medveil.methods.dp.method import (
     table_of,
     value_labels,
 )
+from medveil.methods.dp.trials import proved_trials, published_trials, small_grid
+from medveil.methods.privacy_trial import PrivacyTrial
 from medveil.methods.problem import Problem
 from medveil.privacy.exact_sampling import MOST_PLACES
+from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
 from medveil.run import Run
 
@@ -89,8 +92,8 @@ class InformativePreserving(DifferentiallyPrivate):
     def guaranteed(self) -> bool:
         return self.guarantee == "proved"
 
-    def misfit(self, problem: Problem) -> str | None:
-        found = super().misfit(problem)
+    def why_not(self, problem: Problem) -> str | None:
+        found = super().why_not(problem)
         if found is not None:
             return found
         epsilon, grid = self._spent(problem), public_grid(problem)
@@ -119,6 +122,15 @@ class InformativePreserving(DifferentiallyPrivate):
             false_cells=self.false_cells,
             delta=0.0 if informative_declared(problem) else spending.delta,
         )
+
+    def privacy_trials(self, spending: Spending, runs: int, *, declared: bool) -> list[PrivacyTrial]:
+        epsilon = parts(spending.epsilon, self.split or self._shares)
+        if not self.guaranteed:
+            return published_trials(spending.epsilon, epsilon, self.suppression_threshold, runs)
+        delta = 0.0 if declared else spending.delta
+        records = spending.max_records_per_subject
+        mechanism = Mechanism(small_grid(2), epsilon, records, false_cells=self.false_cells, delta=delta)
+        return proved_trials(mechanism, spending.epsilon, runs)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)

@@ -52,7 +52,7 @@ class DifferentiallyPrivate(Method):
 
     proves: ClassVar[frozenset[str]] = frozenset({DifferentialPrivacy.name})
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if not problem.cells.quasi:
             return "there is no quasi-identifier"
         if [model.name for model in problem.models] != [DifferentialPrivacy.name]:

@@ -28,6 +28,8 @@ from medveil.methods.dp.method import (
     table_of,
     value_labels,
 )
+from medveil.methods.dp.trials import sampling_trials
+from medveil.methods.privacy_trial import PrivacyTrial
 from medveil.methods.problem import Problem
 from medveil.privacy.binomial import binomial_tail
 from medveil.privacy.exact_sampling import MOST_PLACES, SYSTEM, Randomness, exponential
@@ -132,8 +134,8 @@ class DPSampling(DifferentiallyPrivate):
             raise ValueError(f"The split must name exactly these parts: {', '.join(SHARES)}.")
         return self
 
-    def misfit(self, problem: Problem) -> str | None:
-        found = super().misfit(problem)
+    def why_not(self, problem: Problem) -> str | None:
+        found = super().why_not(problem)
         if found is not None:
             return found
         spending = self.spending(problem)
@@ -153,6 +155,9 @@ class DPSampling(DifferentiallyPrivate):
         epsilon = parts(spending.epsilon, self.split or SHARES)["sampling"]
         share = None if self.share is None else Fraction(int(self.share * 2**SHARE_BITS), 2**SHARE_BITS)
         return Sampling.least(epsilon, spending.delta, share)
+
+    def privacy_trials(self, spending: Spending, runs: int, *, declared: bool) -> list[PrivacyTrial]:  # noqa: ARG002
+        return sampling_trials(self.sampling(spending), spending.delta, 20 * runs)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)

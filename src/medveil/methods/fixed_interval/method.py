@@ -68,6 +68,8 @@ class FixedInterval(Method):
     """
 
     name: ClassVar[str] = "fixed-interval"
+    needs_k: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = True
 
     intervals: Annotated[
         Count | dict[str, Count], Field(description="The number of intervals, or one for each column of numbers.")
@@ -121,11 +123,9 @@ class FixedInterval(Method):
                 raise ValueError("give intervals or width, not both for one column")
         return self
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
             return "whom of the population a mean covers cannot be told"
-        if not any(hasattr(model, "k") for model in problem.models):
-            return "the privacy list names no k, such as 'model: k-anonymity'"
         domains = problem.cells.domains
         if not any(
             domains[name].kind in {Kind.NUMBER, Kind.DATE} or name in self.codes_as_numbers
@@ -136,10 +136,10 @@ class FixedInterval(Method):
             height = problem.hierarchies[name].height
             if problem.min_levels.get(name, 0) > 0 or problem.max_levels.get(name, height) < height:
                 return f"the levels of '{name}' are limited, but means and sets of ids have no levels"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
-        reason = self.refusal(problem)
+        reason = self.why_refused(problem)
         if reason is not None:
             raise PolicyError(f"The method '{self.name}' does not fit: {reason}.", "Choose another method.")
         run.step("Cleaning", 0.0)

@@ -76,7 +76,7 @@ class HCeiling(Method):
         Field(description="full-domain: one level a column. mondrian, clustering: levels differ by box, none above h."),
     ] = "full-domain"
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if not problem.schema.sensitive:
             return "it needs a sensitive attribute, by which its catalog lists the counterfeits"
         if problem.cells.population is not None:
@@ -87,7 +87,7 @@ class HCeiling(Method):
             for name, hierarchy in problem.hierarchies.items():
                 if len(hierarchy.levels[0].groups) > MOST_LEAVES:
                     return f"clustering takes columns of at most {MOST_LEAVES:,} values, and '{name}' has more"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_taken_name(problem)

@@ -35,10 +35,10 @@ class _RowSearch(Method):
 
     time_limit: TimeLimit = 120.0
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
             return "it knows nothing of a population"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         started = time.perf_counter()
@@ -81,11 +81,11 @@ class _TreeSearch(_RowSearch):
     order: ClassVar[searching.Order]
     proves_optimum: ClassVar[bool] = True
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         others = [model.name for model in problem.models if not model.asks_size_alone]
         if self.generalization == "cell" and others:
             return f"by cell it keeps k-anonymity only, not {others[0]}"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def recoding(self, table: FullTable) -> Recoding[Any]:
         chosen: dict[Generalization, type[Recoding[Any]]] = {"levels": ByLevel, "subtree": BySubtree, "cell": ByCell}
@@ -162,12 +162,12 @@ class IabFast(_RowSearch):
 
     name: ClassVar[str] = "iab-fast"
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         additive = problem.schema.subject is None
         for model in problem.models:
             if not model.survives_merging(additive=additive):
                 return f"generalizing may break {model.name} where it held; take iab"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def recoding(self, table: FullTable) -> Recoding[Any]:
         return ByLevel(table)

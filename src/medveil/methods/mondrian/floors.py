@@ -30,8 +30,8 @@ def make_floors(
             continue
         if cells.subjects is not None and people > 1:
             needs[None] = max(needs.get(None, 1), people)
-        for attribute, values in model.distinct_needs.items():
-            needs[attribute] = max(needs.get(attribute, 1), values)
+        for about, values in model.distinct_needs.items():
+            needs[about] = max(needs.get(about, 1), values)
 
     points, tokens, types = [], [], [0]
     for attribute in needs:

@@ -55,13 +55,13 @@ class Mondrian(Method):
         ),
     ] = 50
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
             return "whom of the population a class covers can be told only where each column has one level"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
-        reason = self.misfit(problem)
+        reason = self.why_not(problem)
         if reason is not None:
             raise PolicyError(f"The method 'mondrian' does not fit: {reason}.", "Use another one, such as 'optimal'.")
         axes = [read_axis(problem, position) for position in range(len(problem.cells.quasi))]

@@ -7,60 +7,29 @@ budget are tried where their ratio is largest, so that noise of half the scale s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy, build
 from medveil.lattice.space import Space
 from medveil.methods.dp.grid import Grid, Table
-from medveil.methods.dp.histogram import DPHistogram
-from medveil.methods.dp.ipa import InformativePreserving
-from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts
-from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, ClassTable, Draws, perturb, publish
+from medveil.methods.dp.ipa_proved import Mechanism
+from medveil.methods.dp.ipa_published import ClassTable, Draws, perturb, publish
 from medveil.methods.dp.noisy_cells import NoisyCells
-from medveil.methods.dp.sampling import DPSampling, Sampling
-from medveil.methods.method import Method
+from medveil.methods.privacy_trial import Draw, Integers, PrivacyTrial
 from medveil.privacy.integer_noise import GeometricNoise
-from medveil.privacy.model import Spending
-from medveil.risk.dp_audit import Draw, Trial
 
-Integers = NDArray[np.int64]
-LEAST_EPSILON, MOST_EPSILON = 1e-4, 20.0
+if TYPE_CHECKING:
+    from medveil.methods.dp.sampling import Sampling
+
 CROWD = 40
 """Records of the class into which a rare one is planted."""
 RARE = 99
 """The informative value that nobody else has."""
 BATCH = 10_000
 MOST_RUNS = 2_000_000
-
-
-def trials_of(method: Method, model: Spending, runs: int, *, declared: bool) -> list[Trial]:
-    """Everything that is tried of a method. `declared`: that the informative values are."""
-    if not LEAST_EPSILON <= model.epsilon <= MOST_EPSILON:
-        raise PolicyError(
-            f"An epsilon of {model.epsilon:g} cannot be audited by running a method.",
-            f"Ask for one from {LEAST_EPSILON:g} to {MOST_EPSILON:g}.",
-        )
-    records = model.max_records_per_subject
-    if isinstance(method, InformativePreserving) and not method.guaranteed:
-        return published_trials(method, model, runs)
-    if isinstance(method, InformativePreserving):
-        epsilon = parts(model.epsilon, method.split or SHARES)
-        delta = 0.0 if declared else model.delta
-
-        def mechanism(grid: Grid) -> Mechanism:
-            return Mechanism(grid, epsilon, records, false_cells=method.false_cells, delta=delta)
-
-        return proved_trials(mechanism(small_grid(2)), model.epsilon, runs)
-    if isinstance(method, DPHistogram):
-        noise = GeometricNoise(records, model.epsilon)
-        return [*cell_trials("whole", model.epsilon, noise, method.false_cells, records, 20 * runs)]
-    if isinstance(method, DPSampling):
-        return sampling_trials(method.sampling(model), model, 20 * runs)
-    raise PolicyError(f"The method '{method.name}' claims no differential privacy.", "There is nothing to audit.")
 
 
 def group_for(epsilon: float) -> int:
@@ -87,7 +56,7 @@ def table_on(grid: Grid, cells: Sequence[tuple[int, int, int]]) -> Table:
 # The proved form
 
 
-def proved_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[Trial]:
+def proved_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[PrivacyTrial]:
     """The whole on small tables, and each part of the budget where its ratio is largest."""
     records = mechanism.records
     trials = [*whole_trials(mechanism, epsilon, runs), node_trial(mechanism, 10 * runs)]
@@ -98,7 +67,7 @@ def proved_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[Trial
     return trials
 
 
-def whole_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[Trial]:
+def whole_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[PrivacyTrial]:
     grid, records = mechanism.grid, mechanism.records
     threshold = mechanism.threshold(grid, grid.space.bottom)
     crowd = (0, 0, CROWD)
@@ -111,7 +80,7 @@ def whole_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[Trial]
     trials = []
     for scenario, (without, with_) in scenarios.items():
         trials.append(
-            Trial(
+            PrivacyTrial(
                 "whole",
                 scenario,
                 epsilon,
@@ -156,7 +125,7 @@ def outcomes(mechanism: Mechanism, table: Table) -> Draw:
     return draw
 
 
-def node_trial(mechanism: Mechanism, runs: int) -> Trial:
+def node_trial(mechanism: Mechanism, runs: int) -> PrivacyTrial:
     """The choice of a node where one record makes one node better and the other worse.
 
     A cell at its threshold T loses T records at both levels; every further record there makes the lower level better
@@ -177,7 +146,7 @@ def node_trial(mechanism: Mechanism, runs: int) -> Trial:
     def draw(given: Integers) -> Draw:
         return lambda runs: np.array([mechanism.choose(grid, given) for _ in range(runs)], dtype=np.int64)
 
-    return Trial(
+    return PrivacyTrial(
         "node",
         "records that move two nodes apart",
         epsilon,
@@ -198,7 +167,7 @@ def cell_trials(
     records: int,
     runs: int,
     mechanism: Mechanism | None = None,
-) -> list[Trial]:
+) -> list[PrivacyTrial]:
     """Cells of a small domain with c and c + records: without any, at the threshold, and above it.
 
     Cells have independent noise, so that a table of many equal cells is as many runs at once; the threshold is that
@@ -228,12 +197,12 @@ def cell_trials(
         "a cell above the threshold": threshold + more,
     }
     return [
-        Trial(part, scenario, epsilon, 0.0, ("rows of the cell",), draw(count), draw(count + more), runs, group)
+        PrivacyTrial(part, scenario, epsilon, 0.0, ("rows of the cell",), draw(count), draw(count + more), runs, group)
         for scenario, count in scenarios.items()
     ]
 
 
-def total_trial(mechanism: Mechanism, runs: int) -> Trial:
+def total_trial(mechanism: Mechanism, runs: int) -> PrivacyTrial:
     """The noisy totals: as many informative values as runs, each with so many records or `records` more."""
     group = group_for(mechanism.epsilon["totals"])
     more = group * mechanism.records
@@ -248,7 +217,7 @@ def total_trial(mechanism: Mechanism, runs: int) -> Trial:
 
         return many
 
-    return Trial(
+    return PrivacyTrial(
         "totals",
         "the total of an informative value",
         mechanism.epsilon["totals"],
@@ -264,10 +233,14 @@ def total_trial(mechanism: Mechanism, runs: int) -> Trial:
 # The published form
 
 
-def published_trials(method: InformativePreserving, model: Spending, runs: int) -> list[Trial]:
-    """One class of forty records, with and without a value that only one of them has; and a class of two."""
+def published_trials(
+    total: float, epsilon: Mapping[str, float], suppression_threshold: int, runs: int
+) -> list[PrivacyTrial]:
+    """One class of forty records, with and without a value that only one of them has; and a class of two.
+
+    total: the epsilon that is claimed, of which `epsilon` are the parts.
+    """
     grid = small_grid(RARE + 1)
-    epsilon = parts(model.epsilon, method.split or PUBLISHED_SHARES)
     random = np.random.default_rng()
     common = [(0, value, 1 + (value < CROWD // 4)) for value in range(CROWD * 3 // 4)]
     common = [*common[:-1], (0, common[-1][1], common[-1][2] + CROWD - 1 - sum(cell[2] for cell in common))]
@@ -276,7 +249,7 @@ def published_trials(method: InformativePreserving, model: Spending, runs: int) 
         def many(runs: int) -> Integers:
             found = np.zeros((runs, 3), dtype=np.int64)
             for run in found:
-                made = publish(grid, table, epsilon, method.suppression_threshold, random)
+                made = publish(grid, table, epsilon, suppression_threshold, random)
                 run[0] = made.counts[made.keys % grid.values == RARE].sum() + made.stars[RARE]
                 run[1] = made.counts.sum() + made.stars.sum()
                 run[2] = made.stars[RARE]
@@ -291,10 +264,10 @@ def published_trials(method: InformativePreserving, model: Spending, runs: int) 
     }
     features = ("rows with the rare value", "all rows", "rows of * with the rare value")
     return [
-        Trial(
+        PrivacyTrial(
             "whole",
             scenario,
-            model.epsilon,
+            total,
             0.0,
             features,
             draw(table_on(grid, without)),
@@ -302,18 +275,21 @@ def published_trials(method: InformativePreserving, model: Spending, runs: int) 
             max(runs // 4, 250),
         )
         for scenario, (without, with_) in scenarios.items()
-    ] + [_one_node_trial(method, model, common, max(runs, 2_000))]
+    ] + [_one_node_trial(total, epsilon, suppression_threshold, common, max(runs, 2_000))]
 
 
 def _one_node_trial(
-    method: InformativePreserving, model: Spending, common: Sequence[tuple[int, int, int]], runs: int
-) -> Trial:
+    total: float,
+    epsilon: Mapping[str, float],
+    suppression_threshold: int,
+    common: Sequence[tuple[int, int, int]],
+    runs: int,
+) -> PrivacyTrial:
     """The planted record where the lattice has one node, so that a release is what Algorithm 1 makes of its classes.
 
     Classes are perturbed independently: a table of many equal classes is as many releases at once, and enough of them
     for a large epsilon. An event that is never seen in n runs shows about ln(n / 10).
     """
-    epsilon = parts(model.epsilon, method.split or PUBLISHED_SHARES)
     random = np.random.default_rng()
     known = np.array([value for _, value, _ in common], dtype=np.int32)
 
@@ -336,28 +312,28 @@ def _one_node_trial(
                 sizes=np.full(runs, counts[: len(cells)].sum(), dtype=np.int64),
                 penalty=np.zeros(runs),
             )
-            made = perturb((0,), classes, method.suppression_threshold, values, Draws(random, epsilon))
+            made = perturb((0,), classes, suppression_threshold, values, Draws(random, epsilon))
             inserted = np.bincount(made.owner[made.values == RARE], minlength=runs)
             return np.stack([inserted + int(planted), np.where(made.kept, 0, int(planted))], axis=1)
 
         return many
 
-    return Trial(
+    return PrivacyTrial(
         "whole",
         "a planted rare record, one node",
-        model.epsilon,
+        total,
         0.0,
         ("rows with the rare value", "rows of * with the rare value"),
         draw(planted=False),
         draw(planted=True),
-        max(runs, min(math.ceil(40 * math.exp(model.epsilon)), MOST_RUNS)),
+        max(runs, min(math.ceil(40 * math.exp(total)), MOST_RUNS)),
     )
 
 
 # Sampling
 
 
-def sampling_trials(sampling: Sampling, model: Spending, runs: int) -> list[Trial]:
+def sampling_trials(sampling: Sampling, delta: float, runs: int) -> list[PrivacyTrial]:
     """A cell of n records against n + 1, where the sample is about as large as the least that is published."""
 
     def draw(count: int) -> Draw:
@@ -369,11 +345,11 @@ def sampling_trials(sampling: Sampling, model: Spending, runs: int) -> list[Tria
     near = round(sampling.k / float(sampling.share))
     scenarios = {"a cell of k - 1 records": sampling.k - 1, "a cell about as large as is published": near}
     return [
-        Trial(
+        PrivacyTrial(
             "sampling",
             scenario,
             sampling.epsilon,
-            model.delta,
+            delta,
             ("rows of the cell",),
             draw(count),
             draw(count + 1),
