@@ -314,7 +314,7 @@ def test_the_audit_on_the_command_line(folder, command):
 
 
 def test_the_policy_of_the_guide_works(tmp_path):
-    page = (Path(__file__).parents[1] / "docs" / "methods" / "ipa.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "methods" / "ipa.md").read_text(encoding="utf-8")
     (policy_text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "policy.yaml").write_text(policy_text, encoding="utf-8")
     (tmp_path / "diseases.csv").write_text("\n".join(diseases().codes) + "\n", encoding="utf-8")

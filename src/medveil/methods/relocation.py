@@ -67,10 +67,10 @@ class Relocation(Method):
         float, Field(gt=0, description="Seconds after which the best release found so far is taken.")
     ] = 600.0
 
-    def misfit(self, problem: Problem) -> str | None:
+    def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
             return "moved records count where their people are not, so presence in a population cannot be kept"
-        return super().misfit(problem)
+        return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         space = space_of(problem)
