@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from large_sets import ihis_like
 from medveil.app.leakage import leakage
-from medveil.engine import Engine, Limits
+from medveil.engine import Limits, open_engine
 from medveil.reproduce.leakage_iab import adult
 from medveil.risk.leakage import leakage_of
 from medveil.risk.leakage_crowd import crowd_of
@@ -44,11 +44,9 @@ def sets(folder: Path, rows: int, repeat: int) -> None:
     columns = zip(made.names, made.codes, made.leaves, strict=True)
     texts = {n: pa.DictionaryArray.from_arrays(pa.array(c), pa.array(v)).cast(pa.string()) for n, c, v in columns}
     table = pa.table(texts)
-    with Engine(open_source(table), made.names, Limits(threads=2)) as engine:
-        listed = ", ".join(engine.column(name) for name in made.names)
-        query = f"SELECT count(*) FROM (SELECT {listed}, count(*) FROM data GROUP BY ALL)"
+    with open_engine(open_source(table), made.names, Limits(threads=2)) as engine:
         leakage_of(crowd_of(engine, made.names), up_to=3)  # compiles
-        group_by, _ = best(repeat, lambda: engine.connection.execute(query).fetchall())
+        group_by, _ = best(repeat, lambda: engine.unique_share(made.names))
         whole, measured = best(repeat, lambda: leakage_of(crowd_of(engine, made.names), up_to=3))
         crowd = crowd_of(engine, made.names)
     alone, _ = best(repeat, lambda: leakage_of(crowd, up_to=3))

@@ -21,7 +21,7 @@ import pyarrow.csv
 
 from medveil.cells import make_cells
 from medveil.datasets import patients
-from medveil.engine import Engine
+from medveil.engine import open_engine
 from medveil.hierarchy.hierarchy import build
 from medveil.methods.mondrian import Mondrian
 from medveil.methods.problem import Problem
@@ -44,7 +44,7 @@ Label = tuple[float, float] | frozenset[str]
 def medveil_table(table: pa.Table, quasi: Sequence[str], method: Mondrian) -> tuple[pa.Table, Mapping[str, Any]]:
     """The published table, and what the method reports of itself."""
     model = KAnonymity(k=K)
-    with Engine(open_source(table), quasi) as engine:
+    with open_engine(open_source(table), quasi) as engine:
         raw = engine.cells(quasi)
         cells = make_cells(raw, quasi, (), {})
         problem = Problem(

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from medveil.cells import Cells, make_cells
 from medveil.datasets import patients
-from medveil.engine import Engine, Limits
+from medveil.engine import Limits, open_engine
 from medveil.privacy.count import count_classes, reference_of
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
@@ -49,7 +49,7 @@ def release_like(rows: int) -> pd.DataFrame:
 
 def cells_of(frame: pd.DataFrame, sensitive: Sequence[str]) -> Cells:
     columns = [*QUASI, *sensitive]
-    with Engine(open_source(frame), columns, Limits(threads=2)) as engine:
+    with open_engine(open_source(frame), columns, Limits(threads=2)) as engine:
         return make_cells(engine.cells(columns), QUASI, sensitive, dict.fromkeys(columns, Kind.CATEGORY))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from medveil.cells import Subjects, make_cells
-from medveil.engine import Engine
+from medveil.engine import open_engine
 from medveil.hierarchy.hierarchy import Hierarchy, build
 from medveil.methods.problem import Problem
 from medveil.privacy.count import reference_of
@@ -44,7 +44,7 @@ def make_problem(
     roles = [(quasi, Role.QUASI), (sensitive, Role.SENSITIVE), (plain, Role.PLAIN), ((subject,), Role.SUBJECT)]
     schema = Schema(tuple(Attribute(name, role) for names, role in roles for name in names if name is not None))
     arrow = table if isinstance(table, pa.Table) else pa.table(dict(table))
-    with Engine(open_source(arrow), schema.names()) as engine:
+    with open_engine(open_source(arrow), schema.names()) as engine:
         raw = engine.cells(columns)
         cells = make_cells(raw, quasi, sensitive, kinds or {})
         if subject is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.engine import Engine
+from medveil.engine import EngineFactory
 from medveil.table.domain import Domain, encode, find_kind
 from medveil.table.schema import Kind, Schema
 from medveil.table.source import Source
@@ -74,14 +74,14 @@ def make_cells(
 
 
 def with_population(
-    raw: pa.Table, schema: Schema, population: Source | None
+    raw: pa.Table, schema: Schema, population: Source | None, open_engine: EngineFactory
 ) -> tuple[pa.Table, NDArray[np.int64] | None]:
     """The distinct tuples of the data followed by those of a population, which have no records, and for each tuple
     how many of the population it stands for (None without a population).
     """
     if population is None:
         return raw, None
-    with Engine(population, schema.quasi) as engine:
+    with open_engine(population, schema.quasi) as engine:
         people = engine.cells(schema.quasi)
     anything = raw.slice(0, 1)
     columns = {

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from medveil.engine import Engine
+from medveil.engine import open_engine, with_rows
 from medveil.errors import InputError, PolicyError
 from medveil.table.source import open_source
 
@@ -20,9 +20,9 @@ PLANTED = "zzPLANTEDzz"
 def rows(data, columns=None, **options):
     source = open_source(data, **options)
     names = columns or source.names
-    with Engine(source, names) as engine:
-        selected = ", ".join(engine.column(name) for name in names)
-        return engine.connection.execute(f"SELECT {selected} FROM data ORDER BY rowid").fetchall()
+    with open_engine(source, names) as engine:
+        table = with_rows(engine).texts(names)
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_empty_and_declared_markers_are_missing(written):
 
 def test_a_file_without_header(written):
     path = written("1,x\n2,y\n")
-    with Engine(open_source(path, columns=["n", "t"]), ["t"]) as engine:
+    with open_engine(open_source(path, columns=["n", "t"]), ["t"]) as engine:
         assert engine.rows == 2
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from medveil.cells import make_cells
-from medveil.engine import Engine
+from medveil.engine import open_engine
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.propose import propose
 from medveil.hierarchy.specification import HierarchySpec
@@ -19,7 +19,7 @@ def hierarchy(data: Any, column: str, **options: Any) -> tuple[HierarchySpec, Hi
     """A hierarchy for one column, as a policy would declare it, and bound to the column's values."""
     source = open_source(data, **options)
     source.position(column)
-    with Engine(source, [column]) as engine:
+    with open_engine(source, [column]) as engine:
         cells = make_cells(engine.cells([column]), [column], [], {})
     domain = cells.domains[column]
     specification = propose(domain, column)

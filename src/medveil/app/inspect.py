@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medveil.engine import Engine
+from medveil.engine import open_engine
 from medveil.errors import OutputError
 from medveil.guessing.guess import ColumnProfile, Guess, guess
 from medveil.guessing.starter_policy import one_subject, starter_policy
@@ -67,7 +67,7 @@ def write_policy(found: Inspection, data: Path, out: Path) -> None:
 def inspect(data: Any, **options: Any) -> Inspection:
     """Look at a table: a path or a frame."""
     source = open_source(data, **options)
-    with Engine(source, source.names) as engine:
+    with open_engine(source, source.names) as engine:
         profiles = [engine.profile(name) for name in source.names]
         guesses = [found for _, found in one_subject([(p.name, guess(p)) for p in profiles])]
         quasi = [p.name for p, g in zip(profiles, guesses, strict=True) if g.role is Role.QUASI]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from medveil.app.preparation import open_data
-from medveil.engine import Engine, Limits
+from medveil.engine import Engine, Limits, open_engine
 from medveil.guessing.guess import guess
 from medveil.guessing.starter_policy import one_subject
 from medveil.policy import Policy, load_policy
@@ -48,7 +48,7 @@ def leakage(
     subject = subject or known.subject
     for name in (*names, *(n for n in (subject, prior) if n is not None)):
         known.source.position(name)
-    with Engine(known.source, [*names, *(n for n in (subject, prior) if n is not None)], limits) as engine:
+    with open_engine(known.source, [*names, *(n for n in (subject, prior) if n is not None)], limits) as engine:
         guessed = not columns and (up_to > 1 or unique is not None)
         among = tuple(n for n in known.quasi(engine) if n in names) if guessed else names
         crowd = crowd_of(engine, names, subject=subject, prior=prior, kinds=known.kinds)

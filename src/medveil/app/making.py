@@ -58,7 +58,7 @@ def make(
     internal = target / INTERNAL
     internal.mkdir(mode=0o700)
     limits = replace(limits or Limits(), spill=internal / "spill")
-    with opened(policy, folder, data, limits, run) as (problem, source):
+    with opened(policy, folder, data, limits, run) as (problem, _):
         reason = policy.method.why_refused(problem)
         if reason:
             raise PolicyError(f"The method '{policy.method.name}' does not fit: {reason}.", "Choose another method.")
@@ -68,7 +68,7 @@ def make(
         run.step("Writing")
         manifest = _write(policy, draft, problem, target)
         run.step("Proving the claims again")
-        manifest = _prove(target, source, manifest, folder)
+        manifest = _prove(target, problem.engine.snapshot.source, manifest, folder)
         run.step("Measuring")
         comparison = Comparison(
             problem,
@@ -80,7 +80,7 @@ def make(
             settings=policy.evaluation,
             folder=target,
         )
-        measured = _measured(comparison, policy, folder, data, run)
+        measured = _measured(comparison, policy, folder, run)
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
             **measured,
@@ -88,6 +88,7 @@ def make(
                 "seconds": round(time.perf_counter() - started, 3),
                 "seed": policy.seed,
                 "folder": str(folder.resolve()),
+                "snapshot_sha256": problem.engine.snapshot.sha256,
             },
             **draft.internal,
         }
@@ -96,23 +97,26 @@ def make(
         return manifest, make_reports(manifest, comparison, content) if wanted else None
 
 
-def _measured(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:
+def _measured(comparison: Comparison, policy: Policy, folder: Path, run: Run) -> dict[str, Any]:
     """What can be measured of a release against its original, for the steward's files: what is cheap, or all of it."""
     if not any(model.declared_domains for model in comparison.problem.models):
-        return _measure(comparison, policy, folder, data, run)
+        return _measure(comparison, policy, folder, run)
     try:
-        return _measure(comparison, policy, folder, data, run)
+        return _measure(comparison, policy, folder, run)
     except CancelledError:
         raise
     except Exception as error:  # noqa: BLE001 - a refusal would tell recipients what the data hold
         return {"measures": {}, "risks": {}, "leakage": None, NOT_MEASURED: type(error).__name__}
 
 
-def _measure(comparison: Comparison, policy: Policy, folder: Path, data: Any, run: Run) -> dict[str, Any]:
+def _measure(comparison: Comparison, policy: Policy, folder: Path, run: Run) -> dict[str, Any]:
     with ExitStack() as stack:
         population = policy.evaluation.population
         if population is not None:
-            problem, _ = stack.enter_context(opened(policy, folder, data, run=run, population=population))
+            snapshot = comparison.problem.engine.snapshot.source
+            read = {name: a for name, a in policy.attributes.items() if name in snapshot.names}
+            again = policy.model_copy(update={"attributes": read})
+            problem, _ = stack.enter_context(opened(again, folder, snapshot, run=run, population=population))
             comparison = replace(comparison, problem=problem)
         scores = compute_measures(comparison, measures(), cheap_only=not policy.evaluation.models)
         findings = assess_risks(comparison, risks(), cheap_only=not policy.evaluation.attacks)

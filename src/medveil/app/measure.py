@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from medveil.app.inspect import inspect
 from medveil.app.preparation import prepare
-from medveil.engine import Engine, Limits
+from medveil.engine import Engine, Limits, open_engine, with_rows
 from medveil.errors import InputError
 from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.policy import Policy, load_policy
@@ -27,7 +27,7 @@ from medveil.risk import risks
 from medveil.risk.risk import Finding, assess_risks
 from medveil.run import Run
 from medveil.table.schema import Role
-from medveil.table.source import Source, open_source, quote_name
+from medveil.table.source import Source, open_source
 from medveil.utility import measures
 from medveil.utility.compute import compute_measures
 
@@ -147,7 +147,7 @@ class _Given:
         """The published table."""
         if self.manifest is not None and self.folder is not None:
             return read_release(self.folder, self.manifest)
-        with Engine(self.source, self.source.names) as engine:
+        with open_engine(self.source, self.source.names) as engine:
             return _published(self, engine, self.source.names)
 
     def links(self, rows: int) -> Path | None:
@@ -178,16 +178,14 @@ def _open(target: Any, options: Mapping[str, Any]) -> _Given:
 
 def _as_text(path: Path) -> pa.Table:
     source = open_source(path)
-    with Engine(source, source.names, may_be_empty=True) as engine:
+    with open_engine(source, source.names, may_be_empty=True) as engine:
         return _published(_Given(source), engine, source.names)
 
 
 def _published(given: _Given, engine: Engine, names: Any) -> pa.Table:
     """Columns of a loaded table as text, in the order of its rows."""
     wanted = [name for name in names if name in given.source.names]
-    selected = ", ".join(f"{engine.column(name)} AS {quote_name(f'p{j}')}" for j, name in enumerate(wanted))
-    table = engine.connection.sql(f"SELECT {selected or '1 AS p0'} FROM data ORDER BY rowid").to_arrow_table()
-    return table.rename_columns(wanted) if wanted else table
+    return with_rows(engine).texts(wanted)
 
 
 def _policy(policy: Any, given: _Given, source: Source, *, whole: bool) -> tuple[Policy, Path, str]:

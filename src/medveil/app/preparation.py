@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.declared_cells import declared_cells
-from medveil.engine import Engine, Limits
+from medveil.engine import Engine, EngineFactory, Limits, open_engine
 from medveil.errors import PolicyError, did_you_mean
 from medveil.guessing.guess import guess
 from medveil.hierarchy.flat import Flat
@@ -37,6 +37,7 @@ def prepare(
     run: Run | None = None,
     *,
     population: str | None = None,
+    engines: EngineFactory = open_engine,
 ) -> Iterator[Problem]:
     """The problem, with the engine that holds its rows open.
 
@@ -47,11 +48,11 @@ def prepare(
     models = _resolve(policy.privacy, schema)
     needed = schema.names(Role.SUBJECT, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
     declared = any(model.declared_domains for model in models)
-    with Engine(source, needed, limits, may_be_empty=declared) as engine:
+    with engines(source, needed, limits, may_be_empty=declared) as engine:
         if declared:
             counted = _count_declared(policy, schema, models, engine, folder, run)
         else:
-            counted = _count_found(policy, schema, models, engine, folder, run, population)
+            counted = _count_found(policy, schema, models, engine, folder, run, population, engines)
         cells, hierarchies = counted.cells, counted.hierarchies
         yield Problem(
             schema=schema,
@@ -93,6 +94,7 @@ def _count_found(
     folder: Path,
     run: Run,
     named: str | None,
+    engines: EngineFactory,
 ) -> _Counted:
     """Cells over the values that the data hold."""
     _refuse_what_names_people(policy, engine)
@@ -100,7 +102,7 @@ def _count_found(
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
     kinds = {name: _kind(policy.attributes[name]) for name in columns}
-    joined, people = with_population(raw, schema, _population(models, folder, engine.missing, named))
+    joined, people = with_population(raw, schema, _population(models, folder, engine.missing, named), engines)
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
     if schema.subject is not None:
         offsets, codes, count = engine.subjects(raw, columns, schema.subject)

@@ -11,8 +11,9 @@ from medveil.release.manifest import INTERNAL, LINKS
 
 _FILE = f"{INTERNAL}/{LINKS}"
 _KEPT = "kept"
-_FIRST = " "
-"""What the column that tells whether a record was kept is called in the file: no column of a source can be."""
+_FIRST, _SECOND = " ", "  "
+"""What the columns that tell whether a record was kept, and its line in the source, are called in the file: no column
+of a source can be. Links of medveil 0.1 have no lines: they stand in the order of the source."""
 
 
 def link(tables: Tables) -> str:
@@ -29,6 +30,9 @@ def link(tables: Tables) -> str:
     number = int(tables.one("SELECT count(*) FROM links")[0])
     if number != tables.origin_rows:
         return f"{_FILE} has {number:,} lines for {tables.origin_rows:,} records of the source"
+    lines, first, last = tables.one("SELECT count(DISTINCT line), min(line), max(line) FROM links")
+    if number and (lines, first, last) != (number, 0, number - 1):
+        return f"{_FILE} does not have every record of the source once"
     _join(tables)
     return _differences(tables) or _inconsistent(tables) or _keep_people(tables)
 
@@ -38,13 +42,16 @@ def _load_links(tables: Tables) -> None:
     names = pq.read_schema(tables.links).names
     if names[0] != _FIRST:
         raise ValueError("no column that tells what was kept")
-    labels, labelled = names[1:], _labelled(tables)
+    numbered = names[1:2] == [_SECOND]
+    before = 2 if numbered else 1
+    labels, labelled = names[before:], _labelled(tables)
     if not set(labelled) <= set(labels):  # DuckDB renames columns that differ in case only; the order stays
         labels = list(tables.names("quasi", "sensitive"))
-    columns = "".join(f", f{1 + labels.index(name)} AS {tables.column(name)}" for name in labelled)
+    columns = "".join(f", f{before + labels.index(name)} AS {tables.column(name)}" for name in labelled)
     relation = parquet_relation(tables.links, len(names))
     kept = f"coalesce(CAST(f0 AS BOOLEAN), false) AS {_KEPT}"
-    tables.connection.execute(f"CREATE OR REPLACE TABLE links AS SELECT {kept}{columns} FROM {relation}")
+    line = "CAST(f1 AS BIGINT) AS line" if numbered else "row_number() OVER () - 1 AS line"
+    tables.connection.execute(f"CREATE OR REPLACE TABLE links AS SELECT {line}, {kept}{columns} FROM {relation}")
 
 
 def _labelled(tables: Tables) -> tuple[str, ...]:
@@ -65,7 +72,7 @@ def _join(tables: Tables) -> None:
             columns.append(f"origin.{column} AS {column}")
     tables.connection.execute(
         f"CREATE VIEW kept AS SELECT {', '.join([*columns, f'origin.{PERSON} AS {PERSON}'])} "
-        f"FROM origin JOIN links ON origin.line = links.rowid WHERE links.{_KEPT}"
+        f"FROM origin JOIN links ON origin.line = links.line WHERE links.{_KEPT}"
     )
 
 

@@ -217,7 +217,7 @@ class Tables:
                 f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} FROM {relation}"
             )
         except duckdb.Error as error:
-            raise InputError("The source cannot be read.", explain(error)) from None
+            raise InputError("The source cannot be read.", explain(str(error))) from None
         changed = [name for name in self.names("sensitive") if self._learn_source_forms(name)]
         forms = {name: f"coalesce(source_{self.column(name)}.form, texts.{self.column(name)})" for name in changed}
         columns = [f"{forms.get(name, f'texts.{self.column(name)}')} AS {self.column(name)}" for name in names]

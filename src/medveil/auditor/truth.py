@@ -90,7 +90,7 @@ def _count_source(evidence: Evidence, names: Sequence[str]) -> None:
             f"CREATE OR REPLACE TABLE told AS SELECT {texts}count(*) AS n FROM {relation} GROUP BY ALL"
         )
     except duckdb.Error as error:
-        raise InputError("The source cannot be read.", explain(error)) from None
+        raise InputError("The source cannot be read.", explain(str(error))) from None
 
 
 def _as_published(evidence: Evidence, name: str) -> tuple[str, str]:

@@ -1,6 +1,15 @@
 """Where rows are scanned and counted."""
 
-from medveil.engine.engine import KEPT, Engine, Limits, write_links
-from medveil.engine.published import Published, published_table
+from medveil.engine.interface import Engine, EngineFactory, Limits, Publication, RowEngine, Snapshot, with_rows
+from medveil.engine.opening import open_engine
 
-__all__ = ["KEPT", "Engine", "Limits", "Published", "published_table", "write_links"]
+__all__ = [
+    "Engine",
+    "EngineFactory",
+    "Limits",
+    "Publication",
+    "RowEngine",
+    "Snapshot",
+    "open_engine",
+    "with_rows",
+]

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from medveil.engine import with_rows
+from medveil.engine.links import read_links
 from medveil.evaluation.coverage import Coverage, cover, encode_labels
 from medveil.evaluation.grouping import Codes, combine, count_people
 from medveil.evaluation.settings import Evaluation
@@ -208,18 +210,14 @@ class Comparison:
     def _people(self) -> tuple[NDArray[np.int64], NDArray[np.int64], pa.Table] | None:
         """For records of known people: their class, the person, and their published row; None where nobody is known."""
         subject = self.problem.schema.subject
-        if subject is None or (self.original and self.links is None):
+        if subject is None or not self.problem.engine.has_rows or (self.original and self.links is None):
             return None
-        engine = self.problem.engine
-        texts = engine.connection.sql(f"SELECT {engine.column(subject)} AS person FROM data ORDER BY rowid")
-        person = texts.to_arrow_table()["person"].combine_chunks().dictionary_encode(null_encoding="encode")
-        codes = person.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = with_rows(self.problem.engine).codes(subject).indices.to_numpy(zero_copy_only=False).astype(np.int64)
         if not self.original:
             return self.classes.of_row, codes, self.published
-        table = pyarrow.parquet.read_table(self.links)
-        kept = np.asarray(table.column(0))  # the first column says which records were kept
-        table = table.filter(pa.array(kept))
-        return self._class_of(table), codes[kept], table
+        assert self.links is not None
+        links = read_links(self.links)
+        return self._class_of(links.published), codes[links.kept], links.published
 
     def _class_of(self, table: pa.Table) -> NDArray[np.int64]:
         """The class of each row of a table with published labels, -1 where there is none such."""

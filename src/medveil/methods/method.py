@@ -27,7 +27,7 @@ class Method(BaseModel, ABC):
     needs_k: ClassVar[bool] = False
     """Whether it makes classes of a size that some model must name."""
     needs_rows: ClassVar[bool] = False
-    """Whether it looks at single records, and not at the cells alone."""
+    """Whether it goes record by record; one that does not works on cells alone, and so on any engine."""
     draws_tree: ClassVar[bool] = False
     """Whether it can draw the tree that it searched."""
 
@@ -49,7 +49,11 @@ class Method(BaseModel, ABC):
         return None
 
     def why_refused(self, problem: Problem) -> str | None:
-        """Why this method must not take this problem, or None: it has no proof of a model, or `why_not` says why."""
+        """Why this method must not take this problem, or None: the engine has no rows for it, it has no proof of a
+        model, or `why_not` says why.
+        """
+        if self.needs_rows and not problem.engine.has_rows:
+            return "it goes record by record, and the engine only counts records"
         unproved = [m.name for m in problem.models if m.basis == "proof" and m.name not in self.proves]
         return f"it has no proof of {unproved[0]}" if unproved else self.why_not(problem)
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.engine import KEPT, Engine, Published, write_links
+from medveil.engine import Engine, Publication, with_rows
+from medveil.engine.links import write_links
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
@@ -113,7 +114,7 @@ class Problem:
         count = len(self.raw)
         everything = [label[:count] for label in (*labels, *self._sensitive_labels(slice(None)))]
         kept = kept[:count]
-        published = self.engine.recode(self.raw, self.counted, everything, kept, self.schema.plain, stars=self.stars)
+        published = self.engine.publish(self.raw, self.counted, everything, kept, self.schema.plain, stars=self.stars)
         return self._draft(
             published,
             int(self.cells.counts[:count][~kept].sum()),
@@ -133,17 +134,18 @@ class Problem:
     ) -> Draft:
         """The draft of a method that gives every *record* its labels, in the source's order (see `cell_of_row`)."""
         everything = [*labels, *self._sensitive_labels(self.cell_of_row)]
-        published = self.engine.recode_rows(self.counted, everything, kept, self.schema.plain, stars=self.stars)
+        published = with_rows(self.engine).publish_rows(
+            self.counted, everything, kept, self.schema.plain, stars=self.stars
+        )
 
         def links(path: Path) -> None:
-            table = pa.table([pa.array(kept), *everything], names=[KEPT, *self.counted])
-            write_links(path, table)
+            write_links(path, kept, pa.table(everything, names=list(self.counted)))
 
         return self._draft(published, int(np.count_nonzero(~kept)), method, None, internal, links)
 
     def _draft(
         self,
-        published: Published,
+        published: Publication,
         suppressed: int,
         method: Mapping[str, Any],
         levels: Mapping[str, int] | None,
@@ -168,7 +170,7 @@ class Problem:
     @cached_property
     def cell_of_row(self) -> NDArray[np.int64]:
         """The cell of each record, in the source's order."""
-        return self.engine.cell_of_row(self.raw, self.counted)
+        return with_rows(self.engine).cell_of_row(self.raw, self.counted)
 
     def _sensitive_labels(self, cells: slice | NDArray[np.int64]) -> list[pa.Array]:
         return [

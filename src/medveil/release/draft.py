@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from medveil.engine.published import Published
+from medveil.engine import Publication
 from medveil.table.schema import Kind, Role
 
 
@@ -71,7 +71,7 @@ class Draft:
     links: writes what became of each record of the source, for checks that need it (people counted by subject).
     """
 
-    published: Published
+    published: Publication
     promises: Sequence[Promise]
     attributes: Sequence[PublishedAttribute]
     method: Mapping[str, Any]

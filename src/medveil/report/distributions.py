@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.engine.engine import Engine
+from medveil.engine import Engine
 from medveil.evaluation.comparison import CODE_BOOK, Comparison
 from medveil.evaluation.coverage import Coverage
 from medveil.hierarchy.hierarchy import ROOT
@@ -77,15 +77,8 @@ def too_many(undrawn: Sequence[str]) -> list[str]:
 
 
 def _plain_counts(engine: Engine, name: str, subject: str | None) -> tuple[list[str | None], list[int], list[int]]:
-    column = engine.column(name)
-    people = "count(*)" if subject is None else f"count(DISTINCT {engine.column(subject)})"
-    rows = engine.connection.sql(f"SELECT {column}, count(*), {people} FROM data GROUP BY 1 ORDER BY 2 DESC, 1")
-    values, before, counted = [], [], []
-    for value, records, number in rows.fetchall():
-        values.append(None if value is None else str(value))
-        before.append(int(records))
-        counted.append(int(number))
-    return values, before, counted
+    counted = engine.values(name, subject)
+    return counted["value"].to_pylist(), counted["records"].to_pylist(), counted["people"].to_pylist()
 
 
 def _merged(groups: Groups) -> Groups:

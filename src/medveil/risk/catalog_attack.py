@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from medveil.auditor import audit
 from medveil.auditor.catalog_listing import Listing
+from medveil.engine.links import read_links
 from medveil.evaluation.grouping import Codes
 from medveil.evaluation.matching import match
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
@@ -118,8 +119,7 @@ def _real_records(comparison: Comparison, names: Sequence[str]) -> dict[Cell, in
     if not comparison.original:
         return None
     if comparison.links is not None:
-        links = pyarrow.parquet.read_table(comparison.links)
-        return _counted(links.filter(links.column(0)), names)
+        return _counted(read_links(comparison.links).published, names)
     cells, tuples = comparison.problem.cells, comparison.tuples
     coverage = [*comparison.coverage.values(), *comparison.sensitive_coverage.values()]
     codes = np.array([*cells.codes, *(cells.sensitive[name] for name in comparison.sensitive_coverage)])

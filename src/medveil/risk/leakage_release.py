@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.engine import Engine
+from medveil.engine import Engine, with_rows
+from medveil.engine.links import Links
 from medveil.evaluation.coverage import encode_texts
 from medveil.methods.problem import Problem
 from medveil.risk.leakage import loss_of
@@ -17,7 +18,7 @@ from medveil.risk.leakage_crowd import Crowd, crowd_of, make_crowd
 from medveil.table.schema import Kind
 
 
-def before_and_after(problem: Problem, published: pa.Table, links: pa.Table | None = None) -> dict[str, Any]:
+def before_and_after(problem: Problem, published: pa.Table, links: Links | None = None) -> dict[str, Any]:
     """For every published attribute, and for all quasi-identifiers together, what it leaks before and after.
 
     With a subject people are counted: afterwards through `links`, what became of each record of the source. Without
@@ -27,7 +28,7 @@ def before_and_after(problem: Problem, published: pa.Table, links: pa.Table | No
     before = _before(problem)
     plain = {name: _of_plain(problem, name) for name in problem.schema.plain}
     after = _crowd({name: published[name] for name in published.column_names})
-    if links is not None and subject is not None:
+    if links is not None and subject is not None and problem.engine.has_rows:
         after = _linked(problem.engine, links, problem.schema.plain, subject)
     quasi = problem.schema.quasi
     return {
@@ -68,12 +69,7 @@ def _before(problem: Problem) -> Crowd:
 def _of_plain(problem: Problem, name: str) -> Crowd:
     """The people of the source by one plain column. Its values stay in the engine: there may be as many as rows."""
     engine, subject = problem.engine, problem.schema.subject
-    person = "NULL" if subject is None else engine.column(subject)
-    entries = engine.connection.sql(
-        "SELECT (dense_rank() OVER (ORDER BY value) - 1)::INTEGER AS code, "
-        "(dense_rank() OVER (ORDER BY person) - 1)::INTEGER AS person, records FROM "
-        f"(SELECT {engine.column(name)} AS value, {person} AS person, count(*) AS records FROM data GROUP BY ALL)"
-    ).to_arrow_table()
+    entries = engine.occurrences(name, subject)
     codes, people = (np.asarray(entries[column]) for column in ("code", "person"))
     size = int(codes.max(initial=-1)) + 1
     counts = np.asarray(entries["records"])
@@ -90,13 +86,10 @@ def _crowd(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None
     )
 
 
-def _linked(engine: Engine, links: pa.Table, plain: Sequence[str], subject: str) -> Crowd:
+def _linked(engine: Engine, links: Links, plain: Sequence[str], subject: str) -> Crowd:
     """The people of what was published: the records that were kept, each with its labels and whose it is."""
-    names = (*plain, subject)
-    selected = ", ".join(f"{engine.column(name)} AS c{j}" for j, name in enumerate(names))
-    rows = engine.connection.sql(f"SELECT {selected} FROM data ORDER BY rowid").to_arrow_table()
-    kept = links.column(0)  # whatever it is called
-    columns = {name: links[name].filter(kept) for name in links.column_names[1:]}
-    columns |= {name: rows[f"c{j}"].filter(kept) for j, name in enumerate(plain)}
-    _, person = encode_texts(rows[f"c{len(plain)}"].filter(kept))
+    rows = with_rows(engine).texts((*plain, subject)).filter(pa.array(links.kept))
+    columns = {name: links.published[name] for name in links.labels.column_names}
+    columns |= {name: rows[name] for name in plain}
+    _, person = encode_texts(rows[subject])
     return _crowd(columns, person)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import pyarrow.parquet
-
+from medveil.engine.links import read_links
 from medveil.risk.leakage_release import before_and_after
 from medveil.risk.risk import Comparison, Finding, Risk, Skipped
 
@@ -14,7 +13,7 @@ def leakage_of_comparison(comparison: Comparison) -> dict[str, Any]:
     """What leaks before and after, counted once for all who ask."""
     memory = comparison.memory
     if "leakage" not in memory:
-        links = None if comparison.links is None else pyarrow.parquet.read_table(comparison.links)
+        links = None if comparison.links is None else read_links(comparison.links)
         memory["leakage"] = before_and_after(comparison.problem, comparison.published, links)
     found: dict[str, Any] = memory["leakage"]
     return found

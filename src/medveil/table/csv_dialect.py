@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import duckdb
 import pyarrow as pa
 
 from medveil.errors import InputError, PolicyError
@@ -75,9 +74,8 @@ def find_dialect(
     return dialect, names
 
 
-def explain(error: duckdb.Error) -> str:
+def explain(text: str) -> str:
     """What DuckDB says of a file, without the line that it quotes."""
-    text = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", text)
     where = f"Line {line.group(1)}" if line else "A line"
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)

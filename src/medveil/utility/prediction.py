@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.engine import with_rows
 from medveil.errors import InputError
 from medveil.evaluation.comparison import CODE_BOOK
 from medveil.evaluation.coverage import Coverage, cover
@@ -118,9 +119,7 @@ class _Rows:
             return problem.cells.domains[self.target], cell_codes(self.comparison, self.target)[self.cell].astype(
                 np.int64
             )
-        column = problem.engine.column(self.target)
-        texts = problem.engine.connection.sql(f"SELECT {column} AS target FROM data ORDER BY rowid").to_arrow_table()
-        coded = texts["target"].combine_chunks().dictionary_encode(null_encoding="encode")
+        coded = with_rows(problem.engine).codes(self.target)
         domain, codes = encode(coded.dictionary.to_pylist(), Kind.CATEGORY, self.target)
         return domain, codes[coded.indices.to_numpy(zero_copy_only=False)].astype(np.int64)
 

@@ -8,13 +8,14 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from medveil.engine import with_rows
 from medveil.errors import PolicyError
 from medveil.evaluation.spreading import drawn, original
-from medveil.table.source import quote_name
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.original import cell_codes
 from medveil.utility.sql import Answer, Statement, connect, read_statement, run
 
+TEXTS = "texts"
 ROWS_DRAWN = 200_000
 MOST_DRAWS = 10
 """Labels of small releases are drawn several times, so that chance is averaged out."""
@@ -47,7 +48,7 @@ class SqlQueries(Measure):
                     statements[name] = read_statement(connection, name, text)
                 except PolicyError as error:
                     skipped[name] = str(error)
-            tables = _Tables(comparison, statements)
+            tables = _Tables(connection, comparison, statements)
             for name, statement in statements.items():
                 try:
                     truth = run(connection, name, statement, tables.original)
@@ -67,7 +68,10 @@ class SqlQueries(Measure):
 class _Tables:
     """The original and the release as SQL should see them."""
 
-    def __init__(self, comparison: Comparison, statements: dict[str, Statement]) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, comparison: Comparison, statements: dict[str, Statement]
+    ) -> None:
+        self.connection = connection
         self.comparison = comparison
         read = {name.lower() for statement in statements.values() for name in statement.columns}
         self.plain = [
@@ -95,14 +99,17 @@ class _Tables:
 
     def _plain_of_original(self) -> dict[str, pa.ChunkedArray]:
         """Plain columns of the source, as numbers where they are published as numbers."""
-        engine = self.comparison.problem.engine
+        texts = with_rows(self.comparison.problem.engine).texts(self.plain)
         selected = []
-        for name in self.plain:
+        for j, name in enumerate(self.plain):
             kind = self.comparison.published[name].type
-            column = engine.column(name)
             cast = "BIGINT" if pa.types.is_integer(kind) else "DOUBLE" if pa.types.is_floating(kind) else "VARCHAR"
-            selected.append(f"TRY_CAST({column} AS {cast}) AS {quote_name(name)}")
-        table = engine.connection.sql(f"SELECT {', '.join(selected)} FROM data ORDER BY rowid").to_arrow_table()
+            selected.append(f"TRY_CAST(t{j} AS {cast}) AS p{j}")
+        self.connection.register(TEXTS, texts.rename_columns([f"t{j}" for j in range(len(self.plain))]))
+        try:
+            table = self.connection.sql(f"SELECT {', '.join(selected)} FROM {TEXTS}").to_arrow_table()
+        finally:
+            self.connection.unregister(TEXTS)
         return dict(zip(self.plain, table.columns, strict=True))
 
     def _release(self, random: np.random.Generator) -> pa.Table:

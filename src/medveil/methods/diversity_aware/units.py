@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.engine import with_rows
 from medveil.errors import PolicyError
 from medveil.methods.diversity_aware.points import Points, make_points
 from medveil.methods.problem import Problem
@@ -74,10 +75,7 @@ def read_units(problem: Problem) -> Units:
     subject = problem.schema.subject
     if subject is None:
         return Units(np.arange(problem.engine.rows), problem.engine.rows)
-    engine = problem.engine
-    query = f"SELECT {engine.column(subject)} AS person FROM data ORDER BY rowid"
-    people = engine.connection.sql(query).to_arrow_table()["person"].combine_chunks()
-    encoded = people.dictionary_encode(null_encoding="encode")
+    encoded = with_rows(problem.engine).codes(subject)
     return Units(np.asarray(encoded.indices.cast(pa.int64())), len(encoded.dictionary))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.engine import Published, published_table
+from medveil.engine import Publication
 from medveil.errors import PolicyError
 from medveil.lattice.space import Levels
 from medveil.methods.dp.grid import Grid, Table
@@ -122,7 +122,7 @@ def privacy_unit(problem: Problem, spending: Spending) -> str:
     return f"one subject with at most {spending.max_records_per_subject} records, added or removed"
 
 
-def noisy_published(problem: Problem, grid: Grid, noisy: NoisyTable) -> Published:
+def noisy_published(problem: Problem, grid: Grid, noisy: NoisyTable) -> Publication:
     """The rows: each published cell as often as its noisy count says, and the rows of `*`."""
     codes, values = grid.decoded(noisy.levels, noisy.keys)
     starred = np.flatnonzero(noisy.stars)
@@ -133,15 +133,8 @@ def noisy_published(problem: Problem, grid: Grid, noisy: NoisyTable) -> Publishe
         columns.append(labels.take(pa.array(np.concatenate([groups, stars]))))
     informative = pa.array(list(noisy.labels), pa.string())
     columns.append(informative.take(pa.array(np.concatenate([values, starred]))))
-    counted = pa.table(
-        [*columns, pa.array(np.concatenate([noisy.counts, noisy.stars[starred]]))],
-        names=[*problem.schema.quasi, *problem.schema.sensitive, "rows"],
-    )
-    view = published_table(problem.engine.connection, counted)
-    width = len(counted.column_names) - 1
-    selected = ", ".join(f"p{j}" for j in range(width))
-    query = f"SELECT {selected} FROM ({view.query}), unnest(range(p{width}))"
-    return Published(problem.engine.connection, query, tuple(counted.column_names[:-1]))
+    table = pa.table(columns, names=[*problem.schema.quasi, *problem.schema.sensitive])
+    return problem.engine.expand(table, np.concatenate([noisy.counts, noisy.stars[starred]]))
 
 
 def noisy_draft(

@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from medveil.cells import Cells, Subjects
+from medveil.engine import with_rows
 from medveil.methods.fixed_interval.cleaning import Records
 from medveil.methods.fixed_interval.ranking import Ranking
 from medveil.methods.problem import Problem
@@ -36,20 +37,13 @@ class Rows:
 
 def read_rows(problem: Problem, records: Records) -> Rows:
     """The records in the source's order; equal ones are told apart by their person, or by their plain columns."""
-    engine, subject = problem.engine, problem.schema.subject
+    engine, subject = with_rows(problem.engine), problem.schema.subject
     cells = engine.cell_of_row(records.raw, records.columns)
     apart = (subject,) if subject is not None else problem.schema.plain
     if not apart:
         return Rows(cells, None, np.zeros(len(cells), dtype=np.uint64))
-    columns = ", ".join(engine.column(name) for name in apart)
-    person = engine.column(subject) if subject is not None else "NULL"
-    query = f"SELECT hash({columns}) AS mark, {person} AS person FROM data ORDER BY rowid"
-    table = engine.connection.sql(query).to_arrow_table()
-    people = None
-    if subject is not None:
-        column = table["person"].combine_chunks().dictionary_encode(null_encoding="encode")
-        people = column.indices.to_numpy().astype(np.int32)
-    return Rows(cells, people, table["mark"].to_numpy())
+    people = None if subject is None else engine.codes(subject).indices.to_numpy().astype(np.int32)
+    return Rows(cells, people, engine.marks(apart))
 
 
 def order_rows(rows: Rows, ranking: Ranking, taking_part: Places) -> tuple[Places, Places]:

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from medveil.engine import KEPT, write_links
+from medveil.engine import with_rows
+from medveil.engine.links import write_links
 from medveil.errors import PolicyError
 from medveil.hierarchy.flat import Range
 from medveil.methods.fixed_interval.analysis import Rule, Spread, outliers
@@ -272,12 +273,12 @@ class FixedInterval(Method):
         support, parameters = self._support(problem), self.model_dump(mode="json")
 
         def links(path: Path) -> None:
-            write_links(path, pa.table([pa.array(kept), *labels], names=[KEPT, *problem.counted]))
+            write_links(path, kept, pa.table(labels, names=list(problem.counted)))
             pq.write_table(interval_table(entries), path.with_name(INTERVALS))
 
         told = {**parameters, "rules": len(self.rules), "minimum_support": support}
         return Draft(
-            published=problem.engine.recode_rows(
+            published=with_rows(problem.engine).publish_rows(
                 problem.counted, labels, kept, problem.schema.plain, stars=problem.stars
             ),
             promises=promises(problem, records, support, parameters),

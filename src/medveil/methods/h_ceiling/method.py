@@ -81,6 +81,8 @@ class HCeiling(Method):
             return "it needs a sensitive attribute, by which its catalog lists the counterfeits"
         if problem.cells.population is not None:
             return "counterfeits cannot be compared with a population"
+        if problem.schema.plain and not problem.engine.has_rows:
+            return "counterfeits take plain columns from records, and the engine only counts records"
         if self.recoding == "clustering":
             if problem.cells.subjects is not None:
                 return "clustering counts records, not the people of a subject column; mondrian and full-domain do"

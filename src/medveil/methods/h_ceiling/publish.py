@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.engine.published import Published, register
+from medveil.engine import Publication, with_rows
 from medveil.errors import PolicyError
 from medveil.methods.h_ceiling.holdings import Counts, Holdings
 from medveil.methods.h_ceiling.plan import Plan
@@ -79,22 +79,19 @@ def _published(
     everything: Sequence[pa.Array],
     ids: NDArray[np.int32],
     random: np.random.Generator,
-) -> Published:
-    """The real records and the counterfeits under one query; rows come out sorted by what they publish."""
-    engine, plain = problem.engine, problem.schema.plain
+) -> Publication:
+    """The real records, each with its class, and the counterfeits among them."""
     number = pa.array(ids[filled.holdings.class_of_cell])
     kept = np.ones(len(problem.cells), dtype=np.bool_)
-    real = engine.recode(problem.raw, problem.counted, [*everything, number], kept, plain)
-    width = len(everything)
-    order = [width, *range(width), *range(width + 1, width + 1 + len(plain))]
-    names = (CLASS_ID, *problem.counted, *plain)
-    columns = ", ".join(f"p{source} AS p{place}" for place, source in enumerate(order))
-    query = f"SELECT {columns} FROM ({real.query})"
-    forged = _counterfeits(problem, filled, everything, ids, random)
-    if forged is not None:
-        view = register(engine.connection, forged)
-        query += f" UNION ALL SELECT {', '.join(f'p{place}' for place in range(len(order)))} FROM {view}"
-    return Published(engine.connection, query, names)
+    return problem.engine.publish(
+        problem.raw,
+        problem.counted,
+        everything,
+        kept,
+        problem.schema.plain,
+        made={CLASS_ID: number},
+        beside=_counterfeits(problem, filled, everything, ids, random),
+    )
 
 
 def _counterfeits(
@@ -119,15 +116,9 @@ def _counterfeits(
     columns += [label.take(pa.array(holder[tuples])) for label in everything[quasi:]]
     if problem.schema.plain:
         donors = _donors(problem, holdings, plan, random)
-        selected = ", ".join(f"data.{problem.engine.column(name)}" for name in problem.schema.plain)
-        view = register(
-            problem.engine.connection, pa.table({"line": pa.array(donors), "nth": pa.array(np.arange(len(donors)))})
-        )
-        table = problem.engine.connection.sql(
-            f"SELECT {selected} FROM {view} AS donors JOIN data ON data.rowid = donors.line ORDER BY donors.nth"
-        ).to_arrow_table()
+        table = with_rows(problem.engine).take(donors, problem.schema.plain)
         columns += [column.combine_chunks() for column in table.columns]
-    return pa.table(columns, names=[f"p{place}" for place in range(len(columns))])
+    return pa.table(columns, names=[CLASS_ID, *problem.counted, *problem.schema.plain])
 
 
 def _donors(problem: Problem, holdings: Holdings, plan: Plan, random: np.random.Generator) -> Counts:

@@ -1,0 +1,79 @@
+"""A DuckDB in the process, as the engine talks to it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from medveil.engine.interface import Limits
+from medveil.errors import CancelledError, InputError
+
+
+class Session:
+    """A connection, and a folder of its own for what outgrows memory."""
+
+    def __init__(self, limits: Limits) -> None:
+        if limits.memory is not None and not re.fullmatch(r"[1-9]\d*\s*([KMGT]i?B)", limits.memory, re.IGNORECASE):
+            raise InputError("The memory limit cannot be read.", "Write a number and a unit, such as 4GB.")
+        self._spill = limits.spill
+        if self._spill is not None:
+            self._spill.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder = Path(tempfile.mkdtemp(prefix="medveil-", dir=self._spill))
+        config: dict[str, Any] = {"temp_directory": str(self.folder), "autoinstall_known_extensions": "false"}
+        if limits.threads is not None:
+            config["threads"] = limits.threads
+        if limits.memory is not None:
+            config["memory_limit"] = limits.memory
+        self.connection = duckdb.connect(config=config)
+
+    def close(self) -> None:
+        self.connection.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._spill is not None and self._spill.is_dir() and not any(self._spill.iterdir()):
+            self._spill.rmdir()
+
+    @contextmanager
+    def stoppable(self) -> Iterator[None]:
+        """What runs inside may be interrupted from another thread."""
+        try:
+            yield
+        except duckdb.InterruptException:
+            raise CancelledError("The run was stopped.", "Nothing was written.") from None
+
+    def run(self, statement: str) -> None:
+        with self.stoppable():
+            self.connection.execute(statement).fetchall()
+
+    def row(self, query: str) -> tuple[Any, ...]:
+        """The one row of an answer."""
+        with self.stoppable():
+            (row,) = self.connection.execute(query).fetchall()
+        return tuple(row)
+
+    def table(self, query: str) -> pa.Table:
+        with self.stoppable():
+            return self.connection.sql(query).to_arrow_table()
+
+    def register(self, table: pa.Table) -> str:
+        """A view on an Arrow table under a name that nothing else has."""
+        view = f"view_{uuid.uuid4().hex}"
+        self.connection.register(view, table)
+        return view
+
+    @contextmanager
+    def registered(self, table: pa.Table) -> Iterator[str]:
+        """The same for as long as it is needed."""
+        view = self.register(table)
+        try:
+            yield view
+        finally:
+            self.connection.unregister(view)
