@@ -83,6 +83,15 @@ def test_people_cannot_be_counted_without_source_and_links(people):
         assert not report.ok
 
 
+def test_links_name_their_lines_and_may_stand_in_any_order(people):
+    """Those of 0.1, which name none, stand in the order of the source: all other tests here are of such."""
+    lines = list(range(9))[::-1]
+    links = {" ": LINKS[" "][::-1], "  ": lines, "age": LABELS[::-1]}
+    assert only(people(links=links)).achieved == {"k": 2}
+    unnumbered = {" ": LINKS[" "][::-1], "age": LABELS[::-1]}
+    assert only(people(links=unnumbered)).holds is False
+
+
 @pytest.mark.parametrize(
     "links",
     [
@@ -93,6 +102,10 @@ def test_people_cannot_be_counted_without_source_and_links(people):
         {" ": LINKS[" "]},
         {"age": LABELS},
         {" ": ["perhaps"] * 9, "age": LABELS},
+        {" ": LINKS[" "], "  ": [1, 1, 2, 3, 4, 5, 6, 7, 8], "age": LABELS},
+        {" ": LINKS[" "], "  ": list(range(1, 10)), "age": LABELS},
+        {" ": LINKS[" "], "  ": [0, 1, 2, 7, 4, 5, 6, 3, 8], "age": LABELS},
+        {" ": LINKS[" "], "  ": [*range(8), None], "age": LABELS},
     ],
     ids=[
         "labels swapped",
@@ -102,6 +115,10 @@ def test_people_cannot_be_counted_without_source_and_links(people):
         "no labels",
         "no kept",
         "not a truth value",
+        "a line twice",
+        "lines beyond the source",
+        "lines swapped",
+        "no line",
     ],
 )
 def test_dishonest_links_are_not_believed(people, links):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.support import make_problem
 
 import medveil
+from medveil.engine.links import Links
 from medveil.errors import InputError, PolicyError
 from medveil.risk.leakage import leakage_of
 from medveil.risk.leakage_count import Counter
@@ -280,7 +281,8 @@ def test_before_and_after_a_release_with_a_subject_counts_people():
     }
     with make_problem(table, quasi=["a"], sensitive=["s"], plain=["w"], subject="id") as problem:
         published = pa.table({"a": ["*"] * 4, "s": ["u", "u", "v", "u"], "w": ["1", "2", "2", "1"]})
-        links = pa.table({"kept": [True, True, True, True, False], "a": ["*"] * 5, "s": ["u", "u", "v", "u", "v"]})
+        labels = pa.table({"a": ["*"] * 5, "s": ["u", "u", "v", "u", "v"]})
+        links = Links(np.array([True, True, True, True, False]), labels)
         told = before_and_after(problem, published, links)
         assert (told["number_before"], told["number_after"], told["counted_after"]) == (4, 3, "people")
         by_name = {entry["attribute"]: entry for entry in told["attributes"]}
