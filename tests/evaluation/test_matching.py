@@ -7,9 +7,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medveil.codes.combine import combine, count_people
 from medveil.evaluation.coverage import cover
 from medveil.evaluation.flow import most_matched
-from medveil.evaluation.grouping import combine, count_people
 from medveil.evaluation.matching import match
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind

@@ -131,7 +131,7 @@ def losses_at(cells: Cells, space: Space, levels: tuple[int, ...], stays: list[b
     return {
         "lm": lm / total,
         "discernibility": (sum(size**2 for size in sizes) + suppressed * total) / total**2,
-        "average-class-size": ((total - suppressed) ** 2 / len(sizes) + suppressed * total) / total**2,
+        "average-class-share": ((total - suppressed) ** 2 / len(sizes) + suppressed * total) / total**2,
     }, suppressed
 
 

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from medveil.cells import Cells, Subjects
+from medveil.codes import rank
 from medveil.errors import CancelledError, PolicyError, UnreachableError
 from medveil.hierarchy.hierarchy import build
 from medveil.lattice import frontier, sizes, tables
@@ -106,7 +107,13 @@ def requirement_sets(draw, width: int, *, population: bool):
 
 
 LOSSES = st.sampled_from(
-    [{"lm": 1.0}, {"lm": 1.0}, {"discernibility": 1.0}, {"average-class-size": 1.0}, {"lm": 2.0, "discernibility": 1.0}]
+    [
+        {"lm": 1.0},
+        {"lm": 1.0},
+        {"discernibility": 1.0},
+        {"average-class-share": 1.0},
+        {"lm": 2.0, "discernibility": 1.0},
+    ]
 )
 
 
@@ -169,7 +176,8 @@ def test_search_equals_brute_force_on_every_short_cut(data, every_feasible_node)
         mock.patch.multiple(frontier, PATIENCE=data.draw(st.integers(0, 3)), READ_IN_VAIN=0.5, MANY=2, FEW=1),
         mock.patch.multiple(sizes, DIRECT=1, DIRECT_LIMIT=data.draw(st.sampled_from([1, 64])), SKETCH_BITS=3),
         mock.patch.multiple(sizes, KEY_LIMIT=data.draw(st.sampled_from([8, 1 << 62])), WORTHWHILE=1.01),
-        mock.patch.multiple(tables, KEY_LIMIT=16, SAMPLED_ABOVE=4, SAMPLE_STEP=2, PACK_SIZE=8),
+        mock.patch.object(rank, "KEY_LIMIT", 16),
+        mock.patch.multiple(tables, SAMPLED_ABOVE=4, SAMPLE_STEP=2, PACK_SIZE=8),
     ):
         check_k_alone(data, every_feasible_node)
 

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medveil.cells import Cells
+from medveil.codes import rank as rank_module
+from medveil.codes.rank import fold, rank
 from medveil.hierarchy.hierarchy import build
-from medveil.lattice import tables
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.space import Space
-from medveil.lattice.tables import PackedTable, Packing, fold, rank
+from medveil.lattice.tables import PackedTable, Packing
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.model import Requirement
 
@@ -31,7 +32,7 @@ def test_folded_keys_tell_the_same_apart_as_whole_tuples(seed, digits, limit):
     rows = random.integers(0, 12, cells)
     columns = [random.integers(0, 2**20, 12).astype(np.int32)[rows] for _ in range(digits)]
     identity = np.arange(2**20, dtype=np.int32)
-    with mock.patch.object(tables, "KEY_LIMIT", limit):
+    with mock.patch.object(rank_module, "KEY_LIMIT", limit):
         keys, key_space = fold(columns, [identity] * digits, [2**20] * digits, cells)
     assert keys.min() >= 0
     assert keys.max() < key_space

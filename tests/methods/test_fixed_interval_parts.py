@@ -11,7 +11,7 @@ from medveil.methods.fixed_interval.analysis import outliers, spread
 from medveil.methods.fixed_interval.attributes import Column, Written
 from medveil.methods.fixed_interval.classes import Rows, cut, order_rows
 from medveil.methods.fixed_interval.intervals import join_thin, make_grid
-from medveil.methods.fixed_interval.ranking import Ranking, combined, similarity
+from medveil.methods.fixed_interval.ranking import Ranking, similarity
 
 
 def column(numbers, written=Written()):  # noqa: B008 - it is frozen
@@ -30,15 +30,6 @@ def test_similarity_is_the_cosine_to_the_vector_of_ones(vectors):
         expected = np.dot(vector, np.ones(3)) / (length * np.sqrt(3)) if length else 0.0
         assert value == pytest.approx(expected, abs=1e-12)
         assert -1 - 1e-12 <= value <= 1 + 1e-12
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 6)] * 5), min_size=1, max_size=30))
-def test_combined_keys_are_in_lexical_order_also_where_they_do_not_fit_into_one_number(rows):
-    for size in (7, 1 << 20):
-        keys = combined([(np.array(part, dtype=np.int32), size) for part in zip(*rows, strict=True)])
-        order = sorted(range(len(rows)), key=lambda i: rows[i])
-        assert [rows[i] for i in np.argsort(keys, kind="stable")] == [rows[i] for i in order]
-        assert len(set(keys.tolist())) == len(set(rows))
 
 
 @given(

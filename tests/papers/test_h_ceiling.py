@@ -10,7 +10,7 @@ import pytest
 
 import medveil
 from medveil.auditor import audit
-from medveil.methods.h_ceiling.error import reconstruction_error
+from medveil.loss.reconstruction import reconstruction_error
 from medveil.release.manifest import file_hash
 from medveil.release.truthful import derive
 from medveil.table.source import open_source

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import medveil
 from medveil.datasets import patients
-from medveil.methods.h_ceiling.error import reconstruction_error
+from medveil.loss.reconstruction import reconstruction_error
 from medveil.utility.measure import Comparison
 from medveil.utility.rce import JointReconstructionError, ReconstructionError, reality
 

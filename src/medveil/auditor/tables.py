@@ -18,10 +18,11 @@ from medveil.release.places import hierarchy_file, with_hierarchy_file
 from medveil.table.csv_dialect import explain
 from medveil.table.dates import find_date_format, read_date
 from medveil.table.domain import canonical, read_number
+from medveil.table.labels import ANYTHING
 from medveil.table.schema import Kind
 from medveil.table.source import Source
 
-STAR = "*"
+STAR = ANYTHING
 PERSON = "person"
 
 

@@ -25,9 +25,9 @@ from medveil.engine.links import write_links
 from medveil.errors import InputError, OutputError
 from medveil.guessing.guess import SAMPLE, ColumnProfile
 from medveil.table.csv_dialect import explain
+from medveil.table.labels import ANYTHING
 from medveil.table.source import CsvSource, ParquetSource, Source, quote_text
 
-STAR = "*"
 SNAPSHOT = "snapshot.parquet"
 
 
@@ -330,5 +330,5 @@ def _stars(rows: int, columns: int) -> str:
     """What adds rows of `*` to a query."""
     if not rows:
         return ""
-    row = ", ".join(f"'{STAR}' AS p{j}" for j in range(columns))
+    row = ", ".join(f"'{ANYTHING}' AS p{j}" for j in range(columns))
     return f" UNION ALL SELECT {row} FROM range({rows})"

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from medveil.codes.combine import Codes, combine, count_people
 from medveil.engine import with_rows
 from medveil.engine.links import read_links
 from medveil.evaluation.coverage import Coverage, cover, encode_labels
-from medveil.evaluation.grouping import Codes, combine, count_people
 from medveil.evaluation.settings import Evaluation
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.problem import Problem

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medveil.codes.combine import dense
 from medveil.evaluation.foreign import read_foreign
-from medveil.evaluation.grouping import dense
 from medveil.evaluation.runs import Runs, are_whole, merged
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.table.dates import read_date
@@ -70,14 +70,20 @@ class Coverage:
     @cached_property
     def label_of_leaf(self) -> NDArray[np.int64] | None:
         """The one label that covers each leaf, -1 where none does; None where some leaf has several."""
-        owners = np.zeros(len(self.domain) + 1, dtype=np.int64)
-        np.add.at(owners, self.held.starts.astype(np.int64), 1)
-        np.add.at(owners, self.held.ends.astype(np.int64), -1)
-        if len(self.domain) and np.cumsum(owners)[:-1].max(initial=0) > 1:
+        return self.label_among(np.ones(len(self.labels), dtype=np.bool_))
+
+    def label_among(self, counted: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        """The one of the counted labels that covers each leaf, -1 where none does; None where some leaf has several."""
+        runs = counted[self.held.label]
+        starts, ends = self.held.starts[runs].astype(np.int64), self.held.ends[runs].astype(np.int64)
+        change = np.zeros(len(self.domain) + 1, dtype=np.int64)
+        np.add.at(change, starts, 1)
+        np.add.at(change, ends, -1)
+        if np.cumsum(change)[:-1].max(initial=0) > 1:
             return None
         found = np.full(len(self.domain), -1, dtype=np.int64)
-        for start, end, label in zip(self.held.starts, self.held.ends, self.held.label, strict=True):
-            found[int(start) : int(end)] = label
+        for start, end, label in zip(starts, ends, self.held.label[runs], strict=True):
+            found[start:end] = label
         return found
 
     def over_leaves(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from medveil.evaluation.grouping import Codes
+from medveil.codes.combine import Codes
 
 
 def most_matched(supply: Codes, demand: Codes, offsets: Codes, targets: Codes) -> Codes:

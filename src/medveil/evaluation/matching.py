@@ -8,10 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.combine import Codes, combine
 from medveil.errors import InputError
 from medveil.evaluation.comparison import Comparison
 from medveil.evaluation.coverage import Coverage
-from medveil.evaluation.grouping import Codes, combine
 
 BLOCK_BYTES = 1 << 26
 """How large a table of leaves by classes may be; more classes are taken in blocks."""

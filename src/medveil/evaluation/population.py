@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.combine import Codes
 from medveil.evaluation.comparison import Comparison
-from medveil.evaluation.grouping import Codes
 from medveil.evaluation.matching import match
 
 POPULATION = "population"

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.errors import InputError
+from medveil.table.labels import ANYTHING
 
-ROOT = "*"
+ROOT = ANYTHING
 
 
 @dataclass(frozen=True)

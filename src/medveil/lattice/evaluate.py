@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
+from medveil.codes.kernels import add_counts
+from medveil.codes.rank import rank_combinations
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
 from medveil.lattice.sizes import WORTHWHILE, SizeCounter
 from medveil.lattice.space import Levels, Space
-from medveil.lattice.tables import fold, rank
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes, reference_of
 from medveil.privacy.model import Reference, Requirement
@@ -261,13 +262,13 @@ class _Merged:
         columns = [*cells.codes, *cells.sensitive.values()]
         lookups = [h.levels[level].groups for h, level in zip(hierarchies, levels, strict=True)]
         lookups += [np.arange(len(cells.domains[name]), dtype=np.int32) for name in cells.sensitive]
-        ranks, first = _rank_columns(columns, lookups, len(cells))
+        ranks, first = rank_combinations(columns, lookups, len(cells))
         counts = np.zeros(len(first), dtype=np.int64)
-        kernels.add_counts(ranks, cells.counts, counts)
+        add_counts(ranks, cells.counts, counts)
         population = None
         if cells.population is not None:
             population = np.zeros(len(first), dtype=np.int64)
-            kernels.add_counts(ranks, cells.population, population)
+            add_counts(ranks, cells.population, population)
         merged = Cells(
             cells.quasi,
             np.ascontiguousarray(cells.codes[:, first]),
@@ -289,18 +290,10 @@ def _count_kept(cells: Cells, class_of_cell: NDArray[np.int32], number: int, kep
     return count_classes(replace(cells, counts=np.where(kept, cells.counts, 0)), class_of_cell, number)
 
 
-def _rank_columns(
-    columns: Sequence[NDArray[np.int32]], lookups: Sequence[NDArray[np.int32]], cells: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    radices = [int(lookup.max(initial=0)) + 1 for lookup in lookups]
-    keys, key_space = fold([np.ascontiguousarray(column) for column in columns], lookups, radices, cells)
-    return rank(keys, key_space)
-
-
 def _classes_at(
     cells: Cells, hierarchies: Sequence[Hierarchy], levels: Sequence[int], shield: Sequence[int] | None
 ) -> tuple[NDArray[np.int32], int]:
     positions = range(len(levels)) if shield is None else shield
     lookups = [np.ascontiguousarray(hierarchies[p].levels[levels[p]].groups) for p in positions]
-    ranks, first = _rank_columns([cells.codes[p] for p in positions], lookups, len(cells))
+    ranks, first = rank_combinations([cells.codes[p] for p in positions], lookups, len(cells))
     return ranks, len(first)

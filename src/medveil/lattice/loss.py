@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from medveil.errors import PolicyError, did_you_mean
 from medveil.lattice.space import Levels, Space
+from medveil.loss.class_sizes import average_class_share, discernibility
+from medveil.loss.generalization import loss_metric
 
 Nodes = NDArray[np.int8]
 Numbers = NDArray[np.float64]
@@ -70,7 +72,7 @@ class Loss(ABC):
         return np.full(nodes.shape[1], math.inf)
 
 
-class LossMetric(Loss):
+class NodeLossMetric(Loss):
     """LM: how much of each domain a published value stands for; a suppressed record stands for everything.
 
         LM = 1/n * sum over records r of ( 1 if r is suppressed else sum over a of w_a * (c_a(r) - 1) / (m_a - 1) )
@@ -91,8 +93,7 @@ class LossMetric(Loss):
         self.by_level: list[Numbers] = []
         self.worst: list[Numbers] = []
         for hierarchy, column, weight in zip(space.hierarchies, columns, share, strict=True):
-            span = max(hierarchy.size - 1.0, 1.0)
-            by_group = [weight * (level.covered - 1.0) / span for level in hierarchy.levels]
+            by_group = [weight * loss_metric(level.covered, hierarchy.size) for level in hierarchy.levels]
             totals = [np.bincount(level.groups, column, minlength=len(level.labels)) for level in hierarchy.levels]
             self.group_losses.append(by_group)
             self.by_level.append(
@@ -176,7 +177,7 @@ class _ClassLoss(Loss):
         return float(self.bound_hiding(np.array(low, dtype=np.int8)[:, None], np.array([suppressed]))[0])
 
 
-class Discernibility(_ClassLoss):
+class NodeDiscernibility(_ClassLoss):
     """From how many records each record cannot be told apart, as a share of all; a suppressed one from none.
 
         DM = ( sum over kept classes E of |E|^2 + s * n ) / n^2
@@ -187,23 +188,23 @@ class Discernibility(_ClassLoss):
     name = "discernibility"
 
     def value(self, node: Counted) -> float:
-        return (node.squares + node.suppressed * self.records) / self.records**2
+        return discernibility(node.squares, node.suppressed, self.records)
 
 
-class AverageClassSize(_ClassLoss):
+class NodeClassShare(_ClassLoss):
     """The average class size as a share of all records, charged to each kept record; a suppressed one is charged 1.
 
         ( (n - s) * (n - s) / m + s * n ) / n^2
 
     n: records. s: suppressed records. m: kept classes. LeFevre, DeWitt, Ramakrishnan 2006, Mondrian multidimensional
-    k-anonymity, divide the average by k and leave suppression out; dividing by n keeps it in [0, 1] for any model.
+    k-anonymity, divide the average by k and leave suppression out (that is the measure `average-class-size`); dividing
+    by n keeps it in [0, 1] for any model.
     """
 
-    name = "average-class-size"
+    name = "average-class-share"
 
     def value(self, node: Counted) -> float:
-        kept = self.records - node.suppressed
-        return (kept * kept / max(node.classes, 1) + node.suppressed * self.records) / self.records**2
+        return average_class_share(node.classes, node.suppressed, self.records)
 
 
 class Mix(Loss):
@@ -234,7 +235,7 @@ class Mix(Loss):
         return sum(share * loss.excess(node) for loss, share in self.parts)
 
 
-LOSSES = ("lm", "discernibility", "average-class-size")
+LOSSES = ("lm", "discernibility", "average-class-share")
 
 
 def make_loss(
@@ -249,12 +250,12 @@ def make_loss(
     """
     if isinstance(given, Mapping):
         return Mix([(make_loss(name, space, columns, weights), share) for name, share in given.items()])
-    if given == LossMetric.name:
-        return LossMetric(space, columns, weights)
-    if given == Discernibility.name:
-        return Discernibility(space, columns)
-    if given == AverageClassSize.name:
-        return AverageClassSize(space, columns)
+    if given == NodeLossMetric.name:
+        return NodeLossMetric(space, columns, weights)
+    if given == NodeDiscernibility.name:
+        return NodeDiscernibility(space, columns)
+    if given == NodeClassShare.name:
+        return NodeClassShare(space, columns)
     raise PolicyError(f"There is no loss '{given}'.", did_you_mean(given, LOSSES))
 
 

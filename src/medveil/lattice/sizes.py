@@ -14,9 +14,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.rank import KEY_LIMIT, fold, rank
 from medveil.lattice import kernels
 from medveil.lattice.space import Levels, Space
-from medveil.lattice.tables import KEY_LIMIT, Lookup, PackedTable, fold, rank
+from medveil.lattice.tables import Lookup, PackedTable
 
 Number = TypeVar("Number", bound=np.generic)
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.kernels import add_counts, sort_by_class
+from medveil.codes.rank import fold, rank
 from medveil.hierarchy.hierarchy import Hierarchy
-from medveil.lattice import kernels
 from medveil.lattice.space import Levels
 
 PACK_SIZE = 1 << 14
@@ -24,40 +25,6 @@ PACK_SIZE = 1 << 14
 SAMPLED_ABOVE = 1 << 16
 SAMPLE_STEP = 8
 """Whether a table would be smaller is first tried on one cell in eight, where there are many."""
-
-KEY_LIMIT = 1 << 62
-"""Keys are folded, that is ranked densely, before they would pass this."""
-
-
-def rank(keys: NDArray[np.int64], key_space: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The dense rank of each key by first appearance, and the position where each rank appears first."""
-    ranks = np.empty(len(keys), dtype=np.int32)
-    first = np.empty(len(keys), dtype=np.int64)
-    if key_space <= max(4 * len(keys), 1 << 16):
-        number = kernels.rank_direct(keys, np.full(key_space, -1, dtype=np.int32), ranks, first)
-    else:
-        bits = max(len(keys).bit_length() + 1, 4)
-        number = kernels.rank_hashed(keys, bits, np.full(1 << bits, -1, dtype=np.int32), ranks, first)
-    return ranks, first[:number].copy()
-
-
-def fold(
-    columns: Sequence[NDArray[np.int32]], lookups: Sequence[NDArray[np.int32]], radices: Sequence[int], cells: int
-) -> tuple[NDArray[np.int64], int]:
-    """One key for each cell from any number of digits, and the size of the key space.
-
-    Before a key would need more than 62 bits the keys so far are replaced by their dense ranks, of which there are no
-    more than cells: the key space starts again at that number.
-    """
-    keys = np.zeros(cells, dtype=np.int64)
-    key_space = 1
-    for column, lookup, radix in zip(columns, lookups, radices, strict=True):
-        if key_space * radix > KEY_LIMIT:
-            ranks, first = rank(keys, key_space)
-            keys, key_space = ranks.astype(np.int64), len(first)
-        kernels.append_digit(keys, column, lookup, radix)
-        key_space *= radix
-    return keys, key_space
 
 
 def parents(hierarchy: Hierarchy, low: int, high: int) -> NDArray[np.int32]:
@@ -231,7 +198,7 @@ class PackedTable:
         """The table at a higher node."""
         ranks, first = rank(*self.keys(levels))
         counts = np.zeros(len(first), dtype=np.int64)
-        kernels.add_counts(ranks, self.counts, counts)
+        add_counts(ranks, self.counts, counts)
         codes: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)] * len(levels)
         for column, pack in zip(self.packs, self.packing.positions, strict=True):
             packed = column[first]
@@ -247,14 +214,14 @@ class PackedTable:
         """
         classes, first = rank(*self.keys(join))
         records = np.zeros(len(first), dtype=np.int64)
-        kernels.add_counts(classes, self.counts, records)
+        add_counts(classes, self.counts, records)
         cells = np.bincount(classes, minlength=len(first))
         by_records = np.argsort(records, kind="stable")
         chunks = np.concatenate(([0], np.cumsum(cells[by_records]))).astype(np.int64)
         begins = np.empty(len(first), dtype=np.int64)
         begins[by_records] = chunks[:-1]
         order = np.empty(len(self), dtype=np.int64)
-        kernels.sort_by_class(classes, begins, order)
+        sort_by_class(classes, begins, order)
         packs = np.empty_like(self.packs)
         for number, column in enumerate(self.packs):
             np.take(column, order, out=packs[number])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from medveil.cells import make_cells
+from medveil.codes.combine import combine
 from medveil.errors import PolicyError, UnreachableError, did_you_mean
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.method import Method
@@ -154,12 +155,10 @@ def failing(problem: Problem, groups: Sequence[Codes], kept: NDArray[np.bool_]) 
     """Which kept cells are in a class that fails some requirement."""
     fails = np.zeros(len(kept), dtype=np.bool_)
     for requirement in problem.requirements:
-        keys = np.zeros(len(kept), dtype=np.int64)
-        for position in requirement.shield:
-            size = int(groups[position].max(initial=0)) + 1
-            _, keys = np.unique(keys * size + groups[position], return_inverse=True)
-        classes = count_classes(problem.cells, keys, int(keys.max(initial=-1)) + 1, kept)
-        fails |= ~requirement.model.holds(classes, problem.reference)[keys]
+        columns = [groups[position] for position in requirement.shield]
+        first, number = combine(columns, [int(column.max(initial=0)) + 1 for column in columns], len(kept))
+        classes = count_classes(problem.cells, number, len(first), kept)
+        fails |= ~requirement.model.holds(classes, problem.reference)[number]
     return fails & kept
 
 

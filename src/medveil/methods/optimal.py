@@ -18,7 +18,7 @@ from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
 from medveil.run import Run
 
-LossName = Literal["lm", "discernibility", "average-class-size"]
+LossName = Literal["lm", "discernibility", "average-class-share"]
 
 
 class Optimal(Method):

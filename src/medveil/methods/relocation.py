@@ -11,7 +11,7 @@ from pydantic import Field
 
 from medveil.errors import UnreachableError
 from medveil.lattice.evaluate import Evaluator
-from medveil.lattice.loss import Counted, Loss, LossMetric, Nodes, Numbers
+from medveil.lattice.loss import Counted, Loss, NodeLossMetric, Nodes, Numbers
 from medveil.lattice.search import search
 from medveil.lattice.space import Levels
 from medveil.methods.method import Method
@@ -31,7 +31,7 @@ class _GeneralizationAlone(Loss):
     name = "lm"
     counts_classes = False
 
-    def __init__(self, whole: LossMetric) -> None:
+    def __init__(self, whole: NodeLossMetric) -> None:
         self._whole = whole
 
     def bound(self, nodes: Nodes) -> Numbers:
@@ -79,7 +79,7 @@ class Relocation(Method):
         found = search(
             evaluator,
             space,
-            _GeneralizationAlone(LossMetric(space, evaluator.columns, weights)),
+            _GeneralizationAlone(NodeLossMetric(space, evaluator.columns, weights)),
             self.relocation,
             time_limit=self.time_limit,
             progress=lambda share: run.step("Searching", share),

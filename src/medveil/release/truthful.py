@@ -22,8 +22,7 @@ import pyarrow.parquet
 from medveil.errors import InputError, OutputError
 from medveil.release.catalog import CLASS_ID, Entry, catalog_of
 from medveil.release.manifest import Manifest, read_manifest
-
-STAR = "*"
+from medveil.table.labels import ANYTHING
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ def truthful_table(release: pa.Table, entries: list[Entry], manifest: Manifest) 
     number = f"TRY_CAST(c{names.index(CLASS_ID)} AS BIGINT)"
     same = " AND ".join([f"{number} = id", *(f"{c} IS NOT DISTINCT FROM v{j}" for j, c in enumerate(sensitive))])
     unlike = f"count(DISTINCT ({', '.join(plain)})) OVER (PARTITION BY row, id) > 1" if plain else "false"
-    kept = ", ".join(f"CASE WHEN unlike THEN '{STAR}' ELSE {c} END AS {c}" if c in plain else c for c in columns)
-    starred = ", ".join(c if c in sensitive else f"'{STAR}' AS {c}" for c in columns)
+    kept = ", ".join(f"CASE WHEN unlike THEN '{ANYTHING}' ELSE {c} END AS {c}" if c in plain else c for c in columns)
+    starred = ", ".join(c if c in sensitive else f"'{ANYTHING}' AS {c}" for c in columns)
     with duckdb.connect() as connection:
         connection.register("release", release.rename_columns(columns))
         connection.register("listed", _listed(entries, len(sensitive)))
@@ -92,7 +91,7 @@ def _starred(table: pa.Table, sensitive: list[str]) -> int:
     stars = None
     for name in table.column_names:
         if name not in sensitive:
-            here = pc.fill_null(pc.equal(table[name], STAR), fill_value=False)
+            here = pc.fill_null(pc.equal(table[name], ANYTHING), fill_value=False)
             stars = here if stars is None else pc.and_(stars, here)
     return int(pc.sum(stars).as_py() or 0) if stars is not None else 0
 

@@ -36,7 +36,7 @@ def distribution(comparison: Comparison, name: str, least: int) -> Groups:
     """A quasi-identifier or sensitive attribute before and after, in records."""
     coverage = {**comparison.coverage, **comparison.sensitive_coverage}[name]
     published = np.bincount(coverage.codes[~comparison.suppressed], minlength=len(coverage.labels)).astype(np.float64)
-    place = _label_of_leaf(coverage)
+    place = _label_beside_star(coverage)
     on_a_line = coverage.line is not None
     by_name = comparison.forms.get(name) in {None, ""}
     used = int(np.count_nonzero(published))
@@ -94,22 +94,14 @@ def _merged(groups: Groups) -> Groups:
     return Groups(names, before, summed(groups.after), summed(groups.people), groups.ordered)
 
 
-def _label_of_leaf(coverage: Coverage) -> NDArray[np.int64] | None:
+def _label_beside_star(coverage: Coverage) -> NDArray[np.int64] | None:
     """The label of each leaf where every leaf has at most one beside `*`; -1 where it has none."""
     stars = np.array([label == ROOT for label in coverage.labels], dtype=np.bool_)
     if stars.all():
         return np.zeros(len(coverage.domain), dtype=np.int64)
-    runs = ~stars[coverage.held.label]
-    starts, ends = coverage.held.starts[runs].astype(np.int64), coverage.held.ends[runs].astype(np.int64)
-    change = np.zeros(len(coverage.domain) + 1, dtype=np.int64)
-    np.add.at(change, starts, 1)
-    np.add.at(change, ends, -1)
-    if np.cumsum(change).max(initial=0) > 1 or coverage.foreign[~stars].any() or coverage.unread.any():
+    if coverage.foreign[~stars].any() or coverage.unread.any():
         return None
-    found = np.full(len(coverage.domain), -1, dtype=np.int64)
-    for start, end, label in zip(starts, ends, coverage.held.label[runs], strict=True):
-        found[start:end] = label
-    return found
+    return coverage.label_among(~stars)
 
 
 def _by_label(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.evaluation.grouping import combine
+from medveil.codes.combine import combine
 from medveil.report.groups import OPEN, Groups, between, shown
 from medveil.report.words import few, percent, risk
 

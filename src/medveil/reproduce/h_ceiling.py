@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from medveil.datasets.diseases import STROKE
-from medveil.methods.h_ceiling.error import reconstruction_error
+from medveil.loss.reconstruction import reconstruction_error
 from medveil.methods.h_ceiling.holdings import sensitive_tuples
 from medveil.methods.h_ceiling.planner import Planner
 from medveil.methods.h_ceiling.search import NodeSearch

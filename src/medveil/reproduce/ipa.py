@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.datasets.calibration import RECORDS
-from medveil.methods.dp.ipa_loss import Losses
+from medveil.loss.information_loss import Losses
 from medveil.methods.dp.ipa_published import Published
 from medveil.reproduce.ipa_data import EQUAL, FALSE_CELLS, SEXES, Made, Patients, generated, k_anonymous
 from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict

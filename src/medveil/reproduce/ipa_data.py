@@ -17,8 +17,8 @@ from medveil.app.preparation import opened
 from medveil.datasets import patients
 from medveil.datasets.diseases import STROKE, diseases
 from medveil.lattice.space import Levels
+from medveil.loss.information_loss import Losses
 from medveil.methods.dp.grid import Grid, Table
-from medveil.methods.dp.ipa_loss import Losses
 from medveil.methods.dp.ipa_proved import SHARES, Mechanism, Prepared, parts
 from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, Published, publish_often
 from medveil.methods.dp.losses import noisy_losses

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.evaluation.grouping import Codes
+from medveil.codes.combine import Codes
 from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
 from medveil.risk.targets import Guess, Targets, draw_targets, guess
 

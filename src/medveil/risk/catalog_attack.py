@@ -11,8 +11,8 @@ import pyarrow.parquet
 
 from medveil.auditor import audit
 from medveil.auditor.catalog_listing import Listing
+from medveil.codes.combine import Codes
 from medveil.engine.links import read_links
-from medveil.evaluation.grouping import Codes
 from medveil.evaluation.matching import match
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
 from medveil.release.manifest import Manifest, read_manifest

@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from medveil.lattice import kernels
-from medveil.lattice.tables import fold, rank
+from medveil.codes.kernels import add_counts, sort_by_class
+from medveil.codes.rank import fold, rank
 from medveil.risk.leakage_crowd import Crowd
 
 DIRECT = 1 << 20
@@ -61,7 +61,7 @@ class Counter:
         else:
             ranks, number = self._ranked(positions)
             sums = np.zeros(number, dtype=np.int64)
-            kernels.add_counts(ranks, crowd.counts, sums)
+            add_counts(ranks, crowd.counts, sums)
         values, weighted, unique = _sum_up(sums)
         loss = min(max(crowd.initial - weighted / max(crowd.people, 1), 0.0), crowd.initial)
         return Division(values, loss, loss, unique)
@@ -75,11 +75,11 @@ class Counter:
         entropy = _tidy(-float(sums[sums > 0] @ np.log2(sums[sums > 0])))
         if crowd.person is None:
             records = np.zeros(number, dtype=np.int64)
-            kernels.add_counts(ranks, crowd.counts, records)
+            add_counts(ranks, crowd.counts, records)
             return Division(number, min(entropy, crowd.initial), entropy, int(np.count_nonzero(records == 1)))
         begins = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=number)))).astype(np.int64)
         order = np.empty(len(ranks), dtype=np.int64)
-        kernels.sort_by_class(ranks, begins[:-1].copy(), order)
+        sort_by_class(ranks, begins[:-1].copy(), order)
         remaining, unique = _within(order, begins, crowd.person, mass, crowd.people)
         return Division(number, min(_tidy(crowd.initial - remaining), crowd.initial), entropy, unique)
 

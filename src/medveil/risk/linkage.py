@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.codes.combine import combine
 from medveil.evaluation.coverage import Coverage, cover
-from medveil.evaluation.grouping import combine
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.risk.nearest import distances
 from medveil.table.domain import Domain, encode, find_kind

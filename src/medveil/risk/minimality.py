@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.evaluation.grouping import Codes, combine
+from medveil.codes.combine import Codes, combine
 from medveil.evaluation.matching import matching_classes
 from medveil.privacy.count import count_classes
 from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.combine import Codes
 from medveil.evaluation.comparison import Comparison
 from medveil.evaluation.coverage import Coverage
-from medveil.evaluation.grouping import Codes
 
 BLOCK = 1 << 23
 """The most pairs of targets and classes that are compared at a time."""

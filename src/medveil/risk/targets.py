@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.combine import Codes
 from medveil.evaluation.comparison import Comparison, Histogram
-from medveil.evaluation.grouping import Codes
 from medveil.evaluation.matching import match, matching_classes
 from medveil.risk.nearest import nearest_classes
 

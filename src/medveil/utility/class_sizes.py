@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from medveil.loss.class_sizes import average_class_size, discernibility
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 
 
@@ -27,7 +28,7 @@ class Discernibility(Measure):
         total = float(comparison.problem.cells.records)
         if not total:
             return Skipped("there are no records")
-        return Score((float(np.square(sizes).sum()) + comparison.unpublished * total) / total**2)
+        return Score(discernibility(float(np.square(sizes).sum()), comparison.unpublished, total))
 
 
 class AverageClassSize(Measure):
@@ -44,4 +45,4 @@ class AverageClassSize(Measure):
         sizes = comparison.classes.records
         if not len(sizes):
             return Skipped("nothing was published")
-        return Score(float(sizes.mean()) / comparison.problem.k)
+        return Score(average_class_size(float(sizes.sum()), len(sizes), comparison.problem.k))

@@ -23,6 +23,7 @@ from medveil.evaluation.coverage import Coverage, cover
 from medveil.evaluation.runs import are_whole
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.table.domain import Domain, encode, find_kind
+from medveil.table.labels import ANYTHING
 from medveil.table.schema import Kind
 
 Matrix = NDArray[np.float32]
@@ -122,7 +123,7 @@ def make_task(
     labels = np.asarray(release[target].cast(pa.string()).fill_null(""))
     train = encoding.matrix(release, books)
     test = encoding.matrix(held_out)
-    known = labels != "*"
+    known = labels != ANYTHING
     train, labels = train[known], labels[known]
     if not len(labels):
         raise InputError("There is nothing to learn from: every record was suppressed.", "Publish some records.")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.evaluation.coverage import Coverage
+from medveil.loss.earth_movers import ordered_distance, unordered_distance
 from medveil.table.schema import Kind
 from medveil.utility.per_attribute import DistanceOfColumns
 
@@ -33,8 +34,9 @@ class EarthMoversDistance(DistanceOfColumns):
         shares = _over_values(coverage, published) / published.sum()
         apart = counts / counts.sum() - shares
         if coverage.domain.kind in {Kind.NUMBER, Kind.DATE} and len(apart) > 1:
-            return float(np.abs(np.cumsum(apart)[:-1]).sum() / (len(apart) - 1))
-        return float(np.abs(apart).sum() + max(1.0 - float(shares.sum()), 0.0)) / 2
+            return ordered_distance(apart)
+        nowhere = max(1.0 - float(shares.sum()), 0.0)  # what the release holds of values that the original has not
+        return unordered_distance(np.append(apart, nowhere))
 
 
 def _over_values(coverage: Coverage, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.combine import combine
 from medveil.evaluation.coverage import Coverage
-from medveil.evaluation.grouping import combine
-from medveil.methods.dp.ipa_loss import earth_movers_distance
+from medveil.loss.earth_movers import earth_movers_distance
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.ncp import NormalizedCertaintyPenalty
 from medveil.utility.rate import Rate
@@ -56,7 +56,7 @@ def cell_distance(comparison: Comparison) -> float | None:
     sizes = [len(coverage.labels) + 1 for coverage in columns]
     own = np.empty((len(columns), len(cells)), dtype=np.int64)
     for position, (coverage, codes) in enumerate(zip(columns, [*cells.codes, *cells.sensitive.values()], strict=True)):
-        labels = _label_of_leaf(coverage)
+        labels = _narrowest_label(coverage)
         if labels is None:
             return None
         own[position] = labels[codes]
@@ -85,21 +85,11 @@ def _star(coverage: Coverage) -> int:
     return int(whole[0]) if len(whole) else -1
 
 
-def _label_of_leaf(coverage: Coverage) -> Codes | None:
+def _narrowest_label(coverage: Coverage) -> Codes | None:
     """The label that each leaf is published as, -1 where none is; None where several are. A label that covers
     everything counts where there is no other.
     """
     narrow = coverage.covered < coverage.size
     if not narrow.any():
         return np.full(len(coverage.domain), _star(coverage), dtype=np.int64)
-    runs = narrow[coverage.held.label]
-    starts, ends, labels = (
-        part[runs].astype(np.int64) for part in (coverage.held.starts, coverage.held.ends, coverage.held.label)
-    )
-    leaves = np.repeat(starts - np.cumsum(ends - starts) + (ends - starts), ends - starts)
-    leaves += np.arange(len(leaves))
-    if len(np.unique(leaves)) < len(leaves):
-        return None
-    found = np.full(len(coverage.domain), -1, dtype=np.int64)
-    found[leaves] = np.repeat(labels, ends - starts)
-    return found
+    return coverage.label_among(narrow)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
+from medveil.loss.generalization import loss_metric
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.per_attribute import weighted_by_attribute
 
@@ -26,5 +25,5 @@ class LossMetric(Measure):
     def compute(self, comparison: Comparison) -> Score | Skipped:
         return weighted_by_attribute(
             comparison,
-            lambda coverage: np.maximum(coverage.covered - 1.0, 0.0) / max(coverage.size - 1.0, 1.0),
+            lambda coverage: loss_metric(coverage.covered, coverage.size),
         )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
+from medveil.loss.generalization import certainty_penalty
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.per_attribute import weighted_by_attribute
 
@@ -27,5 +26,5 @@ class NormalizedCertaintyPenalty(Measure):
     def compute(self, comparison: Comparison) -> Score | Skipped:
         return weighted_by_attribute(
             comparison,
-            lambda coverage: np.where(coverage.covered > 1.0, coverage.covered / max(coverage.size, 1.0), 0.0),
+            lambda coverage: certainty_penalty(coverage.covered, coverage.size),
         )

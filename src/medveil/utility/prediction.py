@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.codes.combine import Codes
 from medveil.engine import with_rows
 from medveil.errors import InputError
 from medveil.evaluation.comparison import CODE_BOOK
 from medveil.evaluation.coverage import Coverage, cover
-from medveil.evaluation.grouping import Codes
 from medveil.evaluation.matching import match
 from medveil.table.domain import Domain, encode
 from medveil.table.schema import Kind

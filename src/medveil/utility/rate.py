@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.evaluation.grouping import combine
-from medveil.methods.dp.ipa_loss import counterfeit_rate
+from medveil.codes.combine import combine
+from medveil.loss.information_loss import counterfeit_rate
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.truthfulness import real_records
 

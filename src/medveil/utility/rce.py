@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.evaluation.coverage import Coverage
-from medveil.methods.h_ceiling.error import reconstruction_error
+from medveil.loss.reconstruction import reconstruction_error
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from medveil.codes.combine import Codes
 from medveil.evaluation.flow import most_matched
-from medveil.evaluation.grouping import Codes
 from medveil.evaluation.matching import match
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 

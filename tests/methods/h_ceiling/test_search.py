@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medveil.lattice.space import Space
+from medveil.loss.reconstruction import reconstruction_error
 from medveil.methods.h_ceiling.degree import Degrees
-from medveil.methods.h_ceiling.error import reconstruction_error
 from medveil.methods.h_ceiling.holdings import sensitive_tuples
 from medveil.methods.h_ceiling.plan import NOTHING, mean_error
 from medveil.methods.h_ceiling.planner import Planner

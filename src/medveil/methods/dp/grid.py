@@ -14,10 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.kernels import add_counts
+from medveil.codes.rank import KEY_LIMIT, fold, rank
 from medveil.hierarchy.hierarchy import Hierarchy
-from medveil.lattice.kernels import add_counts
 from medveil.lattice.space import Levels, Space
-from medveil.lattice.tables import KEY_LIMIT, fold, parents, rank
+from medveil.lattice.tables import parents
 
 Codes = NDArray[np.int32]
 Integers = NDArray[np.int64]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from medveil.lattice.tables import KEY_LIMIT
+from medveil.codes.rank import KEY_LIMIT
 from medveil.methods.dp.grid import Grid
 from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts
 from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, publish

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.rank import KEY_LIMIT
 from medveil.errors import PolicyError
 from medveil.lattice.space import Levels
-from medveil.lattice.tables import KEY_LIMIT
+from medveil.loss.information_loss import Losses, information_loss
 from medveil.methods.dp.grid import Grid, Table
-from medveil.methods.dp.ipa_loss import Losses, information_loss
 from medveil.methods.dp.ipa_score import penalties
 
 Integers = NDArray[np.int64]

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice.space import Levels
+from medveil.loss.generalization import certainty_penalty
 from medveil.methods.dp.grid import Grid, Table
 
 UNIT = 1 << 10
@@ -37,8 +38,7 @@ UNIT = 1 << 10
 
 def penalties(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
     """The NCP of each group of a level: the share of the domain that it covers, 0 for a single leaf."""
-    covered = hierarchy.levels[level].covered
-    return np.where(covered > 1, covered / hierarchy.size, 0.0)
+    return certainty_penalty(hierarchy.levels[level].covered, hierarchy.size)
 
 
 def unit_penalties(hierarchies: Sequence[Hierarchy], weights: Sequence[float]) -> list[list[NDArray[np.int64]]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.loss.information_loss import Losses, information_loss
 from medveil.methods.dp.grid import Grid, Table
-from medveil.methods.dp.ipa_loss import Losses, information_loss
 from medveil.methods.dp.ipa_score import penalties
 
 Integers = NDArray[np.int64]

@@ -21,8 +21,8 @@ from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
 from medveil.run import Run
+from medveil.table.labels import ANYTHING
 
-STAR = "*"
 MOST_NODES = 50_000
 """Every node of the lattice is scored, so there must not be more."""
 MOST_NOISE_ROWS = 10_000_000
@@ -128,7 +128,7 @@ def noisy_published(problem: Problem, grid: Grid, noisy: NoisyTable) -> Publicat
     starred = np.flatnonzero(noisy.stars)
     columns = []
     for hierarchy, level, groups in zip(grid.hierarchies, noisy.levels, codes, strict=True):
-        labels = pa.array([*hierarchy.levels[level].labels, STAR], pa.string())
+        labels = pa.array([*hierarchy.levels[level].labels, ANYTHING], pa.string())
         stars = np.full(len(starred), len(labels) - 1, dtype=np.int32)
         columns.append(labels.take(pa.array(np.concatenate([groups, stars]))))
     informative = pa.array(list(noisy.labels), pa.string())

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
+from medveil.codes.combine import combine
 from medveil.errors import UnreachableError
 from medveil.methods.fixed_interval.analysis import Spread, spread
 from medveil.methods.fixed_interval.attributes import Column
 from medveil.methods.fixed_interval.classes import Ids, join_failing, merge_until
 from medveil.methods.fixed_interval.cleaning import Records
 from medveil.methods.fixed_interval.publication import Published
-from medveil.methods.fixed_interval.ranking import combined
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes, reference_of
 from medveil.privacy.model import Reference
@@ -112,11 +112,10 @@ def _published_verdict(
     for requirement in problem.requirements:
         if requirement.model.survives_merging(additive=additive):
             continue
-        columns = [(published[position].codes, len(published[position].labels)) for position in requirement.shield]
-        keys = combined(columns) if columns else np.zeros(number, dtype=np.int64)
-        found, group = np.unique(keys, return_inverse=True)
+        shown = [published[position] for position in requirement.shield]
+        first, group = combine([one.codes for one in shown], [len(one.labels) for one in shown], number)
         for reading in readings:
-            counted = count_classes(reading.cells, np.where(classes >= 0, group[classes], -1), len(found))
+            counted = count_classes(reading.cells, np.where(classes >= 0, group[classes], -1), len(first))
             verdict &= requirement.model.holds(counted, reading.reference)[group]
     return verdict
 

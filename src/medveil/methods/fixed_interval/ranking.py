@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.combine import combine
 from medveil.methods.fixed_interval.attributes import Column, Numbers
 from medveil.methods.fixed_interval.cleaning import Records
 
 SAME = 13
 """Similarities that agree in so many decimals are the same."""
-_MOST_KEYS = 1 << 62
 
 
 def similarity(vectors: Sequence[Numbers]) -> Numbers:
@@ -70,26 +70,16 @@ def rank(records: Records) -> Ranking:
     """The cells by similarity of their quasi-identifiers, the same whatever the order of the records was."""
     # Rounding makes vectors of one direction equal, as they are but for the last bits.
     likeness = np.round(similarity([coded(column, records) for column in records.quasi]), SAME)
-    keys = combined([(column.codes, len(column.values)) for column in records.quasi])
+    keys = combine([column.codes for column in records.quasi], [len(column.values) for column in records.quasi])[1]
     order = np.lexsort((keys, likeness))
     changes = np.ones(len(order), dtype=np.bool_)
     changes[1:] = keys[order][1:] != keys[order][:-1]
     tuples = np.empty(len(order), dtype=np.int64)
     tuples[order] = np.cumsum(changes) - 1
-    rest = [(codes, len(records.cells.domains[name])) for name, codes in sorted(records.cells.sensitive.items())]
-    order = np.lexsort((combined(rest), tuples)) if rest else np.argsort(tuples, kind="stable")
+    names = sorted(records.cells.sensitive)
+    sizes = [len(records.cells.domains[name]) for name in names]
+    _, rest = combine([records.cells.sensitive[name] for name in names], sizes, len(tuples))
+    order = np.lexsort((rest, tuples))
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     return Ranking(tuples, places)
-
-
-def combined(columns: Sequence[tuple[NDArray[np.int32], int]]) -> NDArray[np.int64]:
-    """One number for each combination of codes, in their lexical order."""
-    keys, space = np.zeros(len(columns[0][0]), dtype=np.int64), 1
-    for codes, size in columns:
-        if space * size > _MOST_KEYS:
-            found, keys = np.unique(keys, return_inverse=True)
-            space = len(found)
-        keys = keys * size + codes
-        space *= size
-    return keys

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.lattice.tables import fold, rank
+from medveil.codes.rank import fold, rank
 from medveil.methods.h_ceiling.boxes import Recoding, Scale, Watch, recoding_of
 from medveil.methods.h_ceiling.degree import ROUNDING
 from medveil.methods.h_ceiling.holdings import Codes, Counts

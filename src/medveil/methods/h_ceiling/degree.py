@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.rank import fold, rank
 from medveil.lattice.space import Levels, Space
-from medveil.lattice.tables import fold, rank
 
 ROUNDING = 1e-9
 

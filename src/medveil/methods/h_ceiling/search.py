@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
+from medveil.codes.rank import fold, rank
 from medveil.lattice.space import Levels, Space, at_most
-from medveil.lattice.tables import fold, rank
+from medveil.loss.reconstruction import errors_by_level
 from medveil.methods.h_ceiling.degree import Degrees
-from medveil.methods.h_ceiling.error import errors_by_level
 from medveil.methods.h_ceiling.holdings import Codes, Holdings, Tuples, people_of
 from medveil.methods.h_ceiling.plan import Plan, cost
 from medveil.methods.h_ceiling.planner import Planner

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.codes.rank import rank
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.lattice.space import Levels
-from medveil.lattice.tables import PackedTable, rank
+from medveil.lattice.tables import PackedTable
 from medveil.methods.iab.recoding import Measured, Moves, Recoding
 from medveil.methods.iab.table import Flags, FullTable
 from medveil.methods.problem import label_array

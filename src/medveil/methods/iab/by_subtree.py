@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.lattice.tables import fold, rank
+from medveil.codes.rank import fold, rank
 from medveil.methods.iab.recoding import Measured, Moves, Nodes, Recoding
 from medveil.methods.iab.table import Flags, FullTable, distinct
 from medveil.methods.problem import label_array

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells, Subjects, make_cells
+from medveil.codes.kernels import add_counts
+from medveil.codes.rank import rank_combinations
 from medveil.hierarchy.hierarchy import Hierarchy
-from medveil.lattice import kernels
-from medveil.lattice.tables import fold, rank
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.privacy.model import Reference, Requirement
@@ -61,7 +61,7 @@ class FullTable:
         """
         if self.adds_up:
             sums = np.zeros(number, dtype=np.int64)
-            kernels.add_counts(classes, counts, sums)
+            add_counts(classes, counts, sums)
             return np.asarray(sums < (requirement.model.least_class_size or 1), dtype=np.bool_)
         return ~requirement.model.holds(count_classes(self.cells, classes, number), self.reference)
 
@@ -87,9 +87,7 @@ def full_table(problem: Problem) -> FullTable:
 
 def distinct(columns: Sequence[NDArray[np.int32]], rows: int) -> tuple[NDArray[np.int32], int]:
     """The number of each row's combination, and how many there are."""
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    lookups = [np.arange(size, dtype=np.int32) for size in sizes]
-    ranks, first = rank(*fold([np.ascontiguousarray(c) for c in columns], lookups, sizes, rows))
+    ranks, first = rank_combinations(columns, None, rows)
     return ranks, len(first)
 
 

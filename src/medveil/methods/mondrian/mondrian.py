@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from medveil.codes.combine import combine
 from medveil.errors import PolicyError
 from medveil.methods.method import Method
 from medveil.methods.mondrian.axes import read_axis
-from medveil.methods.mondrian.partition import Partition, combine
+from medveil.methods.mondrian.partition import Partition
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
 from medveil.run import Run
@@ -76,7 +77,7 @@ class Mondrian(Method):
         covered = partition.cut(run)
 
         box = partition.box_of_cell()
-        labels, classes, lost = [], [], 0.0
+        labels, shown, sizes, lost = [], [], [], 0.0
         for position, axis in enumerate(axes):
             published = covered.get(position)
             codes, texts = axis.codes, axis.labels
@@ -86,11 +87,12 @@ class Mondrian(Method):
                 codes, texts = published.codes[box].astype(np.int32), published.labels
                 places, losses = box, published.losses
             labels.append(label_array(texts, codes))
-            classes.append((codes, len(texts)))
+            shown.append(codes)
+            sizes.append(len(texts))
             # Whole numbers are added up first: the sum does not depend on the order of the cells.
             records = np.bincount(places, problem.cells.counts, minlength=len(losses))
             lost += axis.weight * float(losses @ records)
         weight = sum(axis.weight for axis in axes) or 1.0
         loss = lost / problem.cells.records / weight
-        number = int(combine(classes, len(box)).max()) + 1
+        number = len(combine(shown, sizes, len(box))[0])
         return problem.draft(labels, np.ones(len(box), dtype=np.bool_), self.description(loss=loss, classes=number))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.codes.combine import combine
 from medveil.errors import UnreachableError
 from medveil.methods.mondrian.axes import Axis, Covered, cover_boxes, kernel_axes
 from medveil.methods.mondrian.desk import END, PARENT, START, WHOLE, Axes, Desk, Floors, Places, make_boxes, make_desk
@@ -41,7 +42,9 @@ class Partition:
         self._by_median = by_median
         self._largest_set = largest_set
         cells = problem.cells
-        self._point_of_cell = combine([(axis.codes, len(axis)) for axis in axes.values()], len(cells))
+        self._point_of_cell = combine(
+            [axis.codes for axis in axes.values()], [len(axis) for axis in axes.values()], len(cells)
+        )[1]
         number = int(self._point_of_cell.max()) + 1
         records = np.bincount(self._point_of_cell, cells.counts, minlength=number).astype(np.int64)
         points = np.zeros((number, len(axes) + 2), dtype=np.int32)
@@ -56,14 +59,15 @@ class Partition:
 
     def _widest_boxes(self, points: NDArray[np.int32]) -> Places:
         """The box that each point is in before the first cut: one for each combination of maximum-level groups."""
-        columns = []
+        columns, sizes = [], []
         for column, (position, axis) in enumerate(self._axes.items()):
             name = self._problem.cells.quasi[position]
             level = self._problem.max_levels.get(name)
             if level is not None and axis.above:
                 groups = axis.group_at(level - self._problem.min_levels.get(name, 0))
-                columns.append((groups[points[:, column]], int(groups.max()) + 1))
-        return combine(columns, len(points))
+                columns.append(groups[points[:, column]])
+                sizes.append(int(groups.max()) + 1)
+        return combine(columns, sizes, len(points))[1]
 
     def _check_reachable(self, widest: Places) -> None:
         number = int(widest.max()) + 1
@@ -154,8 +158,8 @@ class Partition:
             covered = self._covered()
             failing = np.zeros(len(self._final()), dtype=np.bool_)
             for requirement in doubtful:
-                columns = [(covered[p].codes, len(covered[p].labels)) for p in requirement.shield]
-                merged = combine(columns, len(failing))
+                shown = [covered[p] for p in requirement.shield]
+                merged = combine([one.codes for one in shown], [len(one.labels) for one in shown], len(failing))[1]
                 classes = count_classes(cells, merged[self.box_of_cell()], int(merged.max()) + 1)
                 verdict = requirement.model.holds(classes, self._problem.reference)
                 failing |= ~verdict[merged]
@@ -189,18 +193,6 @@ class Partition:
         box_of_point = np.empty(len(self._points), dtype=np.int64)
         box_of_point[self._points[:, -1]] = np.repeat(np.arange(len(final)), lengths)
         return box_of_point[self._point_of_cell]
-
-
-def combine(columns: Iterable[tuple[NDArray[Any], int]], length: int) -> Places:
-    """Dense ranks of the tuples of some columns, in the order of the tuples; a column is codes below a bound."""
-    keys, bound = np.zeros(length, dtype=np.int64), 1
-    for codes, size in columns:
-        if bound > (1 << 62) // max(size, 1):
-            found, keys = np.unique(keys, return_inverse=True)
-            bound = len(found)
-        keys = keys.reshape(-1) * size + codes
-        bound *= size
-    return np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _unreachable(model: PrivacyModel, achieved: Mapping[str, float], *, whole_table: bool) -> UnreachableError:

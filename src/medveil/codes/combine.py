@@ -1,8 +1,9 @@
-"""Numbering combinations of codes, and counting people behind them."""
+"""Numbering combinations of codes in their order, and counting people behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,13 @@ def dense(keys: Codes, limit: int) -> tuple[Codes, Codes]:
     return np.flatnonzero(present), place[keys]
 
 
-def combine(columns: Sequence[NDArray[np.int64 | np.int32]], sizes: Sequence[int]) -> tuple[Codes, Codes]:
-    """Number the distinct combinations of codes: a row where each of them occurs, and the number of each row.
+def combine(columns: Sequence[NDArray[Any]], sizes: Sequence[int], rows: int = 0) -> tuple[Codes, Codes]:
+    """Number the distinct combinations of codes in lexical order: the first row where each of them occurs, and the
+    number of each row.
 
-    `columns[j]` has codes from 0 to below `sizes[j]`.
+    `columns[j]` has codes from 0 to below `sizes[j]`. `rows`: how many there are, needed where there is no column.
     """
-    keys, limit = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
+    keys, limit = np.zeros(len(columns[0]) if columns else rows, dtype=np.int64), 1
     for column, size in zip(columns, sizes, strict=True):
         if limit * size > LARGE:
             found, keys = dense(keys, limit)

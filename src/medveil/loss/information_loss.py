@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.loss.earth_movers import earth_movers_distance
+
 
 @dataclass(frozen=True)
 class Losses:
@@ -44,13 +46,6 @@ def information_loss(
     total = int(rows.sum()) + stars
     ncp = float((penalty * rows).sum() + stars) / total if total else 1.0
     return Losses(ncp, earth_movers_distance(original, published), counterfeit_rate(rows, counterfeit))
-
-
-def earth_movers_distance(original: NDArray[np.float64], published: NDArray[np.float64]) -> float:
-    """Half the L1 distance between the two distributions over cells (equation 7); 1 where one table is empty."""
-    if not original.sum() or not published.sum():
-        return float(original.sum() != published.sum())
-    return float(np.abs(original / original.sum() - published / published.sum()).sum() / 2)
 
 
 def counterfeit_rate(rows: NDArray[np.int64], counterfeit: NDArray[np.int64]) -> float:

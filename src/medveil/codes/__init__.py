@@ -1,0 +1,1 @@
+"""Arithmetic on codes: numbering their combinations, ranking and grouping, each written once."""

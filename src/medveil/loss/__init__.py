@@ -1,0 +1,1 @@
+"""What generalization and suppression cost: each formula once, for searches and for measures."""
