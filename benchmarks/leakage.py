@@ -23,7 +23,7 @@ from medveil.app.leakage import leakage
 from medveil.engine import Limits, open_engine
 from medveil.reproduce.leakage_iab import adult
 from medveil.risk.leakage import leakage_of
-from medveil.risk.leakage_crowd import crowd_of
+from medveil.risk.leakage_entries import entries_of
 from medveil.run import Run
 from medveil.table.source import open_source
 
@@ -45,17 +45,17 @@ def sets(folder: Path, rows: int, repeat: int) -> None:
     texts = {n: pa.DictionaryArray.from_arrays(pa.array(c), pa.array(v)).cast(pa.string()) for n, c, v in columns}
     table = pa.table(texts)
     with open_engine(open_source(table), made.names, Limits(threads=2)) as engine:
-        leakage_of(crowd_of(engine, made.names), up_to=3)  # compiles
+        leakage_of(entries_of(engine, made.names), up_to=3)  # compiles
         group_by, _ = best(repeat, lambda: engine.unique_share(made.names))
-        whole, measured = best(repeat, lambda: leakage_of(crowd_of(engine, made.names), up_to=3))
-        crowd = crowd_of(engine, made.names)
-    alone, _ = best(repeat, lambda: leakage_of(crowd, up_to=3))
+        whole, measured = best(repeat, lambda: leakage_of(entries_of(engine, made.names), up_to=3))
+        entries = entries_of(engine, made.names)
+    alone, _ = best(repeat, lambda: leakage_of(entries, up_to=3))
     print(f"{rows:,} rows, nine columns; one group by G = {group_by:.2f} s")
     print(f"all {len(measured.sets)} sets up to three: {whole:.2f} s = {whole / group_by:.2f} G (goal: at most 5)")
     print(f"  of which the sets themselves, from coded records: {alone:.2f} s = {alone / group_by:.2f} G")
     loaded, _ = best(repeat, lambda: leakage(table, columns=made.names, up_to=3, limits=Limits(threads=2)))
     print(f"  medveil.leakage from an Arrow table, loading included: {loaded:.2f} s = {loaded / group_by:.2f} G")
-    taken, top = best(repeat, lambda: leakage_of(crowd, up_to=4, top=10))
+    taken, top = best(repeat, lambda: leakage_of(entries, up_to=4, top=10))
     share = f"{top.examined} of {top.possible} sets counted = {top.examined / top.possible:.0%}"
     print(f"top ten up to four: {share} (goal: under 50%), {taken:.2f} s")
 

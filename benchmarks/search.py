@@ -24,7 +24,7 @@ from large_sets import LargeSet
 from medveil.cells import Cells
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
-from medveil.lattice.search import Found, search
+from medveil.lattice.search import FoundNode, search
 from medveil.lattice.space import Space
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.model import Requirement
@@ -94,7 +94,7 @@ def cells_of(rows: LargeSet) -> Cells:
     return Cells(rows.names, codes, counted["how many"].astype(np.int64), {}, {})
 
 
-def run_search(cells: Cells, space: Space, limit: float) -> Found:
+def run_search(cells: Cells, space: Space, limit: float) -> FoundNode:
     evaluator = Evaluator(cells, space, [Requirement(KAnonymity(k=5), tuple(range(len(space))))])
     return search(evaluator, space, make_loss("lm", space, evaluator.columns), limit)
 

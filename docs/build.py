@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from medveil.cli import app
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.policy import AttributePolicy, DataPolicy, OutputPolicy, Policy, methods
 from medveil.privacy import models
@@ -81,7 +81,7 @@ def page() -> str:
 def policy_parts() -> Iterator[Any]:
     yield from (Policy, "Under `data`, where a path alone does not say enough:", DataPolicy)
     yield from ("Under `attributes`, for each column:", AttributePolicy, "Under `output`:", OutputPolicy)
-    yield from ("Under `evaluation`:", Evaluation)
+    yield from ("Under `evaluation`:", EvaluationPolicy)
 
 
 def commands() -> Iterator[str]:

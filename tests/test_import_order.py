@@ -96,3 +96,14 @@ def test_the_auditor_loads_nothing_of_what_it_checks():
                 queue += [p for p in (target.with_suffix(".py"), target / "__init__.py") if p.exists()]
     parts = {part(path) for path in seen}
     assert not parts & AUDITOR_KNOWS_NOTHING_OF, sorted(parts)
+
+
+def test_no_class_has_the_name_of_another():
+    """A name that two classes share says what neither is."""
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    twice = {name: places for name, places in homes.items() if len(places) > 1}
+    assert not twice, twice

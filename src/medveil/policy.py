@@ -14,7 +14,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from medveil import methods as methods_package
 from medveil.errors import PolicyError, did_you_mean
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.hierarchy.flat import Codes, Range
 from medveil.hierarchy.specification import HierarchySpec
@@ -179,7 +179,9 @@ class Policy(_Part):
         Annotated[Method, OneOf("name", methods)], Field(description="How the release is made.", validate_default=True)
     ] = "optimal"  # type: ignore[assignment]
     output: Annotated[OutputPolicy, Field(description="How the release is written.")] = OutputPolicy()
-    evaluation: Annotated[Evaluation, Field(description="What is measured beside what always is.")] = Evaluation()
+    evaluation: Annotated[EvaluationPolicy, Field(description="What is measured beside what always is.")] = (
+        EvaluationPolicy()
+    )
     seed: Annotated[
         int | None, Field(ge=0, description="Makes the run repeatable, and the release not for publication.")
     ] = None
@@ -278,7 +280,7 @@ def _known_keys(place: tuple[Any, ...]) -> list[str]:
         case ("output",):
             return list(OutputPolicy.model_fields)
         case ("evaluation",):
-            return list(Evaluation.model_fields)
+            return list(EvaluationPolicy.model_fields)
         case ("data", *_):
             return list(DataPolicy.model_fields)
     return []

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
-from medveil.app.compare import Outcome
+from medveil.app.compare import ComparedRun
 from medveil.app.demo import Tour
 from medveil.app.inspect import Inspection
 from medveil.app.measure import Measurement
@@ -27,8 +27,8 @@ from medveil.release.release import Release
 from medveil.report.comparison_page import summary
 from medveil.report.page import NOT_INSTALLED, can_be_made
 from medveil.risk.dp_audit import PrivacyAudit
-from medveil.risk.leakage import Leakage, Loss
-from medveil.risk.risk import Finding
+from medveil.risk.leakage import Leakage, LeakageLoss
+from medveil.risk.risk import RiskFinding
 
 BAR = 24
 """How long the bar of an attribute that leaks everything is."""
@@ -147,7 +147,7 @@ def show_leakage(found: Leakage) -> None:
         )
 
 
-def _losses(title: str, losses: Sequence[Loss]) -> Table:
+def _losses(title: str, losses: Sequence[LeakageLoss]) -> Table:
     table = Table(title, "values", "bits", "share", "", "unique", box=None, header_style="bold", pad_edge=False)
     for loss in losses:
         table.add_row(
@@ -231,7 +231,7 @@ def show_measurement(found: Measurement) -> None:
         "what it gives away", "figure", "interval", "a guesser", box=None, header_style="bold", pad_edge=False
     )
     for name, finding in found.risks.items():
-        if isinstance(finding, Finding):
+        if isinstance(finding, RiskFinding):
             guesser = "" if finding.guesser is None else f"{finding.guesser:.4f}"
             risks.add_row(name, f"{finding.value:.4f}", _interval(finding.low, finding.high), guesser)
     console.print(risks)
@@ -311,7 +311,7 @@ def show_audit(report: AuditReport) -> None:
     _show_status(report.status)
 
 
-def show_comparison(outcomes: Sequence[Outcome], out: Path) -> None:
+def show_comparison(outcomes: Sequence[ComparedRun], out: Path) -> None:
     done = [asdict(outcome) for outcome in outcomes if outcome.reason is None]
     if done:
         made = summary(done)

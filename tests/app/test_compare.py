@@ -8,7 +8,7 @@ import pyarrow.csv
 import pytest
 from tests.report.reading import read_page
 
-from medveil.app.compare import Outcome, Sweep, Trial, compare, run_trials, write_comparison
+from medveil.app.compare import ComparedRun, Sweep, Trial, compare, run_trials, write_comparison
 from medveil.datasets import patients
 from medveil.errors import InputError, OutputError, PolicyError
 from medveil.worker import peak_memory, run
@@ -153,7 +153,7 @@ def test_a_trial_in_this_process_tells_its_progress(policy, tmp_path, monkeypatc
 
 
 def test_under_differential_privacy_epsilon_is_the_protection(tmp_path):
-    outcome = Outcome(
+    outcome = ComparedRun(
         "ipa",
         {},
         seconds=1.0,

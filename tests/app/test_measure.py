@@ -13,7 +13,7 @@ from medveil.cli import app
 from medveil.datasets import patients
 from medveil.errors import InputError, PolicyError
 from medveil.evaluation.comparison import Score, Skipped
-from medveil.risk.risk import Finding
+from medveil.risk.risk import RiskFinding
 
 POLICY = {
     "attributes": {
@@ -157,7 +157,7 @@ def test_two_releases_of_the_same_people(released):
     finer = {**POLICY, "privacy": [{"model": "k-anonymity", "k": 2}]}
     medveil.anonymize(released / "patients.csv", finer, out=released / "second")
     found = measure(released / "release", released / "patients.csv", other=released / "second")
-    assert isinstance(found.risks["intersection"], Finding)
+    assert isinstance(found.risks["intersection"], RiskFinding)
     assert found.risks["intersection"].value >= found.risks["intersection"].guesser
 
 

@@ -12,7 +12,7 @@ import medveil
 from medveil.errors import CancelledError, PolicyError, UnreachableError
 from medveil.methods.diversity_aware import DiversityAware
 from medveil.methods.diversity_aware.publishing import decimals_of, means, ranges, shares
-from medveil.methods.diversity_aware.units import Column, Units, make_distances, read_units
+from medveil.methods.diversity_aware.units import UnitColumn, Units, make_distances, read_units
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.t_closeness import TCloseness
@@ -158,7 +158,7 @@ def column(values, kind, units=None):
     units = units or Units(np.arange(len(values)), len(values))
     numbers = units.mean(domain.numbers[codes]) if kind in {Kind.NUMBER, Kind.DATE} else None
     categories = np.isnan(numbers).astype(np.int32) if numbers is not None else units.most_frequent(codes)
-    return Column("x", domain, codes, numbers, categories, 1.0)
+    return UnitColumn("x", domain, codes, numbers, categories, 1.0)
 
 
 def published(labels):
@@ -248,7 +248,7 @@ def test_every_standardized_column_has_variance_one():
 
 def test_weights_stretch_columns_and_missing_numbers_lie_apart():
     heavy = column(["1", "3", None, "2"], Kind.NUMBER)
-    heavy = Column("x", heavy.domain, heavy.codes, heavy.numbers, heavy.categories, 3.0)
+    heavy = UnitColumn("x", heavy.domain, heavy.codes, heavy.numbers, heavy.categories, 3.0)
     points = make_distances([heavy], standardized=False)
     assert points.numbers[:, 0].tolist() == [-3.0, 3.0, 0.0, 0.0]
     assert points.categories[:, 0].tolist() == [0, 0, 1, 0]

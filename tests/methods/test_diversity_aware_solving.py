@@ -84,7 +84,7 @@ def test_alphas_just_below_and_at_the_least():
 
 @pytest.mark.parametrize("count", range(1, 60))
 def test_an_alpha_that_is_named_is_accepted(count):
-    """Floors of floats would reject some of them."""
+    """LeastCounts of floats would reject some of them."""
     with pytest.raises(UnreachableError) as refused:
         make_caps([60 - count, count], 7, Fraction(1, 2), capped=[False, True])
     named = refused.value.remedy.split("'alpha: ")[1].split("'")[0]

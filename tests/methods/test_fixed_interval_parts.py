@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import medveil
 from medveil.methods.fixed_interval.analysis import outliers, spread
 from medveil.methods.fixed_interval.attributes import Column, Written
-from medveil.methods.fixed_interval.classes import Rows, cut, order_rows
+from medveil.methods.fixed_interval.classes import SourceRows, cut, order_rows
 from medveil.methods.fixed_interval.intervals import join_thin, make_grid
 from medveil.methods.fixed_interval.ranking import Ranking, similarity
 
@@ -42,7 +42,7 @@ def test_classes_follow_the_ranking_and_have_k_people(records, k, by_person):
     tuples, values, people = (np.array(part) for part in zip(*records, strict=True))
     cells, cell_of_row = np.unique(tuples * 10 + values, return_inverse=True)
     ranking = Ranking(tuples=(cells // 10).astype(np.int64), cells=np.arange(len(cells)))
-    rows = Rows(cell_of_row, people.astype(np.int32) if by_person else None, people.astype(np.uint64))
+    rows = SourceRows(cell_of_row, people.astype(np.int32) if by_person else None, people.astype(np.uint64))
     order, units = order_rows(rows, ranking, np.arange(len(records)))
     assert sorted(order.tolist()) == list(range(len(records)))
     assert (np.diff(tuples[order]) >= 0).all()
@@ -63,7 +63,7 @@ def test_classes_follow_the_ranking_and_have_k_people(records, k, by_person):
 def test_equal_records_are_dealt_out_so_that_each_class_has_its_share_of_every_value():
     """A hundred people whom nobody can tell apart, half of them ill: every class of ten has five."""
     values = np.array([0] * 50 + [1] * 50)
-    rows = Rows(values.astype(np.int64), None, np.arange(100, dtype=np.uint64))
+    rows = SourceRows(values.astype(np.int64), None, np.arange(100, dtype=np.uint64))
     ranking = Ranking(tuples=np.zeros(2, dtype=np.int64), cells=np.arange(2))
     order, units = order_rows(rows, ranking, np.arange(100))
     classes, number = cut(rows, order, units, 10)

@@ -12,7 +12,7 @@ from medveil.methods.iab.recoding import Moves
 from medveil.methods.iab.table import full_table
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.reproduce.leakage_iab import LeakageIab
-from medveil.reproduce.reproduction import Verdict
+from medveil.reproduce.reproduction import Agreement
 from medveil.reproduce.weight_loss import NAMES, PEOPLE, ROWS, table
 from medveil.run import Run
 
@@ -159,6 +159,6 @@ def test_the_reproduction_holds_what_can_be_held(data_folder):
     before = [line for what, line in lines.items() if what.startswith("before: ")]
     assert len(before) == 6
     table_2 = list(sections[0].lines)
-    assert {line.verdict for line in (*shapes, *before, *table_2)} == {Verdict.REPRODUCED}
-    assert lines["<{Age, Zip}, 5>: Zip"].verdict is Verdict.REPRODUCED
+    assert {line.verdict for line in (*shapes, *before, *table_2)} == {Agreement.REPRODUCED}
+    assert lines["<{Age, Zip}, 5>: Zip"].verdict is Agreement.REPRODUCED
     assert lines["sets counted to find the ten that leak most"].ours == "62 of 255"

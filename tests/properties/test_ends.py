@@ -8,11 +8,11 @@ import pytest
 from tests.support import make_problem
 
 from medveil.evaluation.comparison import Comparison, Score, Skipped
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.risk import risks
-from medveil.risk.risk import Finding, assess_risks
+from medveil.risk.risk import RiskFinding, assess_risks
 from medveil.utility import measures
 from medveil.utility.compute import compute_measures
 
@@ -24,7 +24,7 @@ PEOPLE = {
     "sex": SEX,
     "ill": ["flu" if (age < 120) == (sex == "f") else "gout" for age, sex in enumerate(SEX)],
 }
-SETTINGS = Evaluation(
+SETTINGS = EvaluationPolicy(
     target="ill", queries={"ages": "SELECT sex, avg(age), count(*) FROM data WHERE ill = 'flu' GROUP BY sex"}
 )
 BEST = {
@@ -87,7 +87,7 @@ def test_the_original_hides_nobody(identity):
         elif name == "downcoding":
             assert finding.reason == "nothing of anybody is generalized"
         else:
-            assert isinstance(finding, Finding), (name, finding)
+            assert isinstance(finding, RiskFinding), (name, finding)
             assert finding.value == pytest.approx(1.0), name
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medveil.errors import InputError, OutputError, UnreachableError
-from medveil.release.ledger import Account, Budget, Charge, Entry, Ledger, composed
+from medveil.release.ledger import Account, Budget, Charge, Ledger, LedgerEntry, composed
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_subjects_and_records_do_not_add_up(ledger):
 def test_what_is_left_can_be_asked_for_and_not_more(epsilons, total):
     for budget in (Budget(total, 1e-6, "zcdp"), Budget(total)):
         charges = [Charge("ipa", epsilon) for epsilon in epsilons]
-        entries = [Entry(n, "", charge, "", "") for n, charge in enumerate(charges)]
+        entries = [LedgerEntry(n, "", charge, "", "") for n, charge in enumerate(charges)]
         left = Account("", entries, composed(charges, budget), budget).left
         if left:
             assert composed([*charges, Charge("ipa", left * (1 - 1e-9))], budget).epsilon <= total

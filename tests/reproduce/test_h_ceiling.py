@@ -14,7 +14,7 @@ from medveil.reproduce.h_ceiling_queries import (
     relative,
     stroke_by_age,
 )
-from medveil.reproduce.reproduction import Verdict
+from medveil.reproduce.reproduction import Agreement
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +51,8 @@ def test_one_label_for_all_is_spread_evenly(original):
 
 def test_worked_values_are_those_of_the_paper_but_for_its_slip():
     assert [line.verdict for line in _worked().lines] == [
-        Verdict.REPRODUCED,
-        Verdict.REPRODUCED,
-        Verdict.DIFFERS,
-        Verdict.OURS,
+        Agreement.REPRODUCED,
+        Agreement.REPRODUCED,
+        Agreement.DIFFERS,
+        Agreement.OURS,
     ]

@@ -10,7 +10,7 @@ from medveil.datasets.calibration import STROKE_DAYS, STROKES
 from medveil.datasets.diseases import STROKE
 from medveil.reproduce.ipa import COUNTS, STAYS, IPAReproduction
 from medveil.reproduce.ipa_data import SEXES, generated, k_anonymous
-from medveil.reproduce.reproduction import Verdict
+from medveil.reproduce.reproduction import Agreement
 from medveil.run import Run
 
 
@@ -90,4 +90,4 @@ def test_every_section_comes_with_a_verdict(monkeypatch):
         "What the paper concludes",
         "The same with stays in equal intervals",
     ]
-    assert all(isinstance(line.verdict, Verdict) for section in sections for line in section.lines)
+    assert all(isinstance(line.verdict, Agreement) for section in sections for line in section.lines)

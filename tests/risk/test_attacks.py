@@ -8,7 +8,7 @@ import pytest
 from tests.support import make_problem
 
 from medveil.evaluation.comparison import Comparison, Skipped
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.risk import risks
@@ -19,7 +19,7 @@ from medveil.risk.intersection import Intersection
 from medveil.risk.membership import Membership, made_up
 from medveil.risk.minimality import Minimality
 from medveil.risk.record_linkage import RecordLinkage
-from medveil.risk.risk import Finding, assess_risks, counted_rate
+from medveil.risk.risk import RiskFinding, assess_risks, counted_rate
 from medveil.risk.targets import draw_targets
 
 ATTACKS = [RecordLinkage, AttributeInference, Homogeneity, Membership]
@@ -60,7 +60,7 @@ def test_linkage_finds_one_in_as_many_as_there_are_candidates():
     table = pa.table({"age": age, "ill": random.choice(list("xyz"), 4000)})
     with make_problem(table, quasi=["age"], sensitive=["ill"]) as problem:
         published = pa.table({"age": labels, "ill": table["ill"]})
-        found = RecordLinkage().assess(Comparison(problem, published, settings=Evaluation(targets=2000)))
+        found = RecordLinkage().assess(Comparison(problem, published, settings=EvaluationPolicy(targets=2000)))
     # 0.2 of 2000: a standard deviation is 0.009.
     assert found.value == pytest.approx(0.2, abs=0.04)
     assert found.low < found.value < found.high
@@ -183,7 +183,7 @@ def test_intervals_are_exact():
 def test_without_the_original_attacks_are_skipped_with_the_reason(decades):
     found = assess_risks(replace(decades, original=False), risks(), cheap_only=False)
     assert found["record-linkage"] == Skipped("the original is not given")
-    assert isinstance(found["prosecutor"], Finding)
+    assert isinstance(found["prosecutor"], RiskFinding)
     assert isinstance(CatalogAttack().assess(decades), Skipped)
 
 

@@ -18,7 +18,7 @@ from medveil.engine.links import Links
 from medveil.errors import InputError, PolicyError
 from medveil.risk.leakage import leakage_of
 from medveil.risk.leakage_count import Counter
-from medveil.risk.leakage_crowd import make_crowd
+from medveil.risk.leakage_entries import make_entries
 from medveil.risk.leakage_release import before_and_after
 from medveil.risk.leakage_sets import Explorer
 
@@ -46,8 +46,8 @@ def records(draw, *, subject=None, weighted=None):
     return {"sizes": sizes, "codes": codes, "person": person, "weights": weights}
 
 
-def crowd_from(case):
-    return make_crowd(
+def entries_from(case):
+    return make_entries(
         NAMES,
         np.array(case["codes"], dtype=np.int32),
         case["sizes"],
@@ -85,21 +85,21 @@ def slow_loss(case, positions):
 
 @given(records())
 def test_every_set_leaks_what_the_definition_says(case):
-    crowd = crowd_from(case)
-    counter = Counter(crowd)
+    entries = entries_from(case)
+    counter = Counter(entries)
     for size in range(1, 5):
         for positions in itertools.combinations(range(4), size):
             values, loss, initial, alone = slow_loss(case, positions)
             found = counter.divide(positions)
-            assert crowd.initial == pytest.approx(initial, abs=1e-9)
+            assert entries.initial == pytest.approx(initial, abs=1e-9)
             assert found.loss == pytest.approx(loss, abs=1e-9)
             assert (found.values, found.unique) == (values, alone)
-            assert 0 <= found.loss <= crowd.initial
+            assert 0 <= found.loss <= entries.initial
 
 
 @given(records())
 def test_leakage_grows_with_attributes_by_at_most_their_entropy(case):
-    counter = Counter(crowd_from(case))
+    counter = Counter(entries_from(case))
     known = {p: counter.divide(p) for size in (1, 2, 3, 4) for p in itertools.combinations(range(4), size)}
     for positions, division in known.items():
         for more in set(range(4)) - set(positions):
@@ -113,24 +113,24 @@ def test_leakage_grows_with_attributes_by_at_most_their_entropy(case):
 
 def test_with_several_records_a_person_a_set_may_leak_more_than_its_parts():
     """Each of two people shows either value of each attribute as often; together the two give them away."""
-    crowd = make_crowd(
+    entries = make_entries(
         ("a", "b"),
         np.array([[0, 1, 0, 1], [0, 1, 1, 0]], dtype=np.int32),
         (2, 2),
         np.ones(4, dtype=np.int64),
         person=np.array([0, 0, 1, 1], dtype=np.int32),
     )
-    counter = Counter(crowd)
+    counter = Counter(entries)
     assert counter.divide((0,)).loss == counter.divide((1,)).loss == 0
     assert counter.divide((0, 1)).loss == 1
-    assert [loss.attributes for loss in leakage_of(crowd, up_to=2, top=1).sets] == [("a", "b")]
+    assert [loss.attributes for loss in leakage_of(entries, up_to=2, top=1).sets] == [("a", "b")]
 
 
 @given(records(), st.integers(2, 4), st.integers(1, 6))
 def test_the_top_sets_are_those_that_trying_all_finds(case, up_to, number):
-    crowd = crowd_from(case)
-    found = leakage_of(crowd, up_to=up_to, top=number)
-    every = leakage_of(crowd, up_to=up_to)
+    entries = entries_from(case)
+    found = leakage_of(entries, up_to=up_to, top=number)
+    every = leakage_of(entries, up_to=up_to)
     assert len(every.sets) == every.examined == every.possible == sum(math.comb(4, s) for s in range(1, up_to + 1))
     assert [s.loss for s in found.sets] == pytest.approx([s.loss for s in every.sets[:number]], abs=1e-9)
     assert found.examined <= every.examined
@@ -138,9 +138,9 @@ def test_the_top_sets_are_those_that_trying_all_finds(case, up_to, number):
 
 @given(records(), st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9]))
 def test_the_smallest_set_that_makes_people_unique_is_the_one_that_trying_all_finds(case, share):
-    crowd = crowd_from(case)
-    found = leakage_of(crowd, unique=share).smallest
-    every = leakage_of(crowd, up_to=4).sets
+    entries = entries_from(case)
+    found = leakage_of(entries, unique=share).smallest
+    every = leakage_of(entries, up_to=4).sets
     enough = [s for s in every if s.unique > share]
     if not enough:
         assert found is None
@@ -155,17 +155,17 @@ def test_the_order_of_records_and_how_they_are_counted_change_nothing(case, rand
     order = list(range(len(case["codes"][0])))
     random.shuffle(order)
     codes = np.array(case["codes"], dtype=np.int32)
-    one = leakage_of(crowd_from(case), up_to=3)
+    one = leakage_of(entries_from(case), up_to=3)
     tuples, counts = np.unique(codes[:, order], axis=1, return_counts=True)
-    assert leakage_of(make_crowd(NAMES, tuples, case["sizes"], counts), up_to=3) == one
+    assert leakage_of(make_entries(NAMES, tuples, case["sizes"], counts), up_to=3) == one
 
 
 @given(records(subject=False, weighted=False))
 def test_equal_weights_are_no_weights_and_one_record_a_person_is_no_subject(case):
     rows = len(case["codes"][0])
-    plain = leakage_of(crowd_from(case))
-    weighted = leakage_of(crowd_from({**case, "weights": [2.5] * rows}))
-    people = leakage_of(crowd_from({**case, "person": list(range(rows))}))
+    plain = leakage_of(entries_from(case))
+    weighted = leakage_of(entries_from({**case, "weights": [2.5] * rows}))
+    people = leakage_of(entries_from({**case, "person": list(range(rows))}))
     for other in (weighted, people):
         assert {s.attributes: pytest.approx(s.loss, abs=1e-9) for s in plain} == {s.attributes: s.loss for s in other}
         assert [s.unique for s in plain.singles] == [plain[s.attributes].unique for s in plain.singles]
@@ -251,11 +251,11 @@ def test_the_same_division_whichever_way_it_is_counted(monkeypatch):
     """By a counter for each combination, or by rank from a part of the set."""
     random = np.random.default_rng(5)
     names, sizes = [str(i) for i in range(5)], (6,) * 5
-    crowd = make_crowd(names, random.integers(0, 6, (5, 400)).astype(np.int32), sizes, np.ones(400, dtype=np.int64))
-    direct = leakage_of(crowd, up_to=5)
+    entries = make_entries(names, random.integers(0, 6, (5, 400)).astype(np.int32), sizes, np.ones(400, dtype=np.int64))
+    direct = leakage_of(entries, up_to=5)
     monkeypatch.setattr("medveil.risk.leakage_count.DIRECT", 0)
     monkeypatch.setattr("medveil.risk.leakage_count.PER_ENTRY", 0)
-    assert leakage_of(crowd, up_to=5) == direct
+    assert leakage_of(entries, up_to=5) == direct
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -264,9 +264,9 @@ def test_few_sets_need_counting(seed):
     random = np.random.default_rng(seed)
     sizes = (12, 3, 4, 8, 10, 6, 2, 7, 5)
     codes = np.stack([random.integers(0, size, 30_000) for size in sizes]).astype(np.int32)
-    crowd = make_crowd([str(i) for i in range(9)], codes, sizes, np.ones(30_000, dtype=np.int64))
-    found = leakage_of(crowd, up_to=4, top=10)
-    explorer = Explorer(Counter(crowd), range(9))
+    entries = make_entries([str(i) for i in range(9)], codes, sizes, np.ones(30_000, dtype=np.int64))
+    found = leakage_of(entries, up_to=4, top=10)
+    explorer = Explorer(Counter(entries), range(9))
     assert [s.attributes for s in found.sets] == [tuple(map(str, s)) for s in explorer.all(4)[:10]]
     assert found.possible == 255
     assert found.examined < 255 / 2

@@ -11,7 +11,7 @@ from tests.support import make_problem
 from medveil.app.preparation import opened
 from medveil.evaluation.comparison import Comparison, Skipped
 from medveil.evaluation.population import population_of_classes, strangers
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.policy import load_policy
 from medveil.risk.population_models import pitman_uniques, zayatz_share
 from medveil.risk.reidentification import Journalist, Marketer, Prosecutor
@@ -24,7 +24,7 @@ def test_the_prosecutor(people, release):
     found = Prosecutor().assess(comparison)
     assert found.value == 1.0
     assert found.parts == pytest.approx({"highest": 1.0, "average": 3 / 8, "share above 0.2": 1.0})
-    strict = replace(comparison, settings=Evaluation(threshold=0.3))
+    strict = replace(comparison, settings=EvaluationPolicy(threshold=0.3))
     assert Prosecutor().assess(strict).parts["share above 0.3"] == pytest.approx(4 / 8)
     assert Marketer().assess(comparison).value == pytest.approx(3 / 8)
     assert SampleUniqueness().assess(comparison).value == pytest.approx(1 / 8)
@@ -86,7 +86,7 @@ def test_strangers_are_people_of_the_population_who_are_not_in_the_data(town):
 def test_without_a_population_there_is_no_journalist(decades):
     assert "population" in Journalist().assess(decades).reason
     assert "population_size" in PopulationUniqueness().assess(decades).reason
-    small = replace(decades, settings=Evaluation(population_size=3))
+    small = replace(decades, settings=EvaluationPolicy(population_size=3))
     assert "fewer than the release" in PopulationUniqueness().assess(small).reason
 
 
@@ -148,7 +148,7 @@ def test_pitman_finds_the_uniques_of_populations_drawn_from_its_model():
 def test_classes_that_no_model_fits(decades):
     assert pitman_uniques(np.array([1, 1, 1]), 10) is None
     assert pitman_uniques(np.array([5]), 10) is None
-    all_unique = replace(decades, settings=Evaluation(population_size=100))
+    all_unique = replace(decades, settings=EvaluationPolicy(population_size=100))
     assert PopulationUniqueness().assess(all_unique).value == 0.0
 
 

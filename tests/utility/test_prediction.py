@@ -7,7 +7,7 @@ from sklearn.metrics import f1_score, matthews_corrcoef, roc_auc_score
 from tests.support import make_problem
 
 from medveil.evaluation.comparison import Comparison, Skipped
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.utility.prediction import Prediction, _Rows
 from medveil.utility.prediction_scores import Predictions
 
@@ -55,7 +55,7 @@ def table():
 def predicted(table, published, target="ill", **roles):
     roles = {"quasi": ["age", "region"], "sensitive": ["ill"]} | roles
     with make_problem(table, **roles) as problem:
-        return Prediction().compute(Comparison(problem, published, settings=Evaluation(target=target)))
+        return Prediction().compute(Comparison(problem, published, settings=EvaluationPolicy(target=target)))
 
 
 def text(table, **columns):

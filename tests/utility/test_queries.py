@@ -7,7 +7,7 @@ from tests.support import make_problem
 
 from medveil.evaluation.comparison import Comparison, Skipped
 from medveil.evaluation.coverage import cover
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 from medveil.utility.query_error import QueryError
@@ -83,7 +83,7 @@ def asked(patients):
             "ill": ["flu", "flu", "cold", "flu"],
             "weight": [50.5, 61.0, 72.0, 83.0],
         } | columns
-        settings = Evaluation(queries=queries)
+        settings = EvaluationPolicy(queries=queries)
         return SqlQueries().compute(Comparison(patients, pa.table(published), settings=settings))
 
     return ask

@@ -72,7 +72,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ComparedRun:
     """What became of a trial: a reason why there is nothing, or what the release reached and cost.
 
     seconds, memory: until the release was proved; what measuring took is not counted. memory in bytes, of which
@@ -104,7 +104,7 @@ def compare(
     limits: Limits | None = None,
     time_limit: float = 120.0,
     progress: Progress | None = None,
-) -> list[Outcome]:
+) -> list[ComparedRun]:
     """Run every chosen method on a policy's data and write what came out: `comparison.json`, `comparison.html`.
 
     Parameters that the policy gives its own method are passed on to others that know them. Releases are not kept, and
@@ -127,7 +127,7 @@ def compare(
     return outcomes
 
 
-def write_comparison(outcomes: Sequence[Outcome], folder: Path, *, private: bool, swept: str | None = None) -> None:
+def write_comparison(outcomes: Sequence[ComparedRun], folder: Path, *, private: bool, swept: str | None = None) -> None:
     """The figures as JSON, and the page where it can be made."""
     plain = [asdict(outcome) for outcome in outcomes]
     text = json.dumps(plain, indent=2, ensure_ascii=False, default=str)
@@ -168,7 +168,7 @@ def _why_not(policy: Policy, name: str, problem: Problem) -> str | None:
 
 def _trials(
     policy: Policy, fits: Mapping[str, str | None], sweep: Sweep | None, time_limit: float
-) -> tuple[list[Trial], list[Outcome]]:
+) -> tuple[list[Trial], list[ComparedRun]]:
     """What is to be run, and what does not fit, with the reason."""
     written = policy.model_dump(mode="json", exclude_unset=True)
     written["output"] = {**written.get("output", {}), "report": False}
@@ -184,7 +184,7 @@ def _trials(
     trials, refused = [], []
     for name, reason in fits.items():
         if reason is not None:
-            refused.append(Outcome(name, {}, reason))
+            refused.append(ComparedRun(name, {}, reason))
             continue
         method = _with_method(policy, name)
         given = {"name": name, **method.model_dump(mode="json", exclude_unset=True)}
@@ -198,7 +198,7 @@ def _trials(
             settings = ({sweep.name: value} for value in sweep.values)
             trials += [Trial(name, {**written, "method": {**given, **setting}}, setting) for setting in settings]
         else:
-            refused.append(Outcome(name, {}, f"it has no parameter '{sweep.name}'"))
+            refused.append(ComparedRun(name, {}, f"it has no parameter '{sweep.name}'"))
     return trials, refused
 
 
@@ -223,7 +223,7 @@ def run_trials(
     seconds: float | None = None,
     progress: Progress | None = None,
     keep: bool = False,
-) -> list[Outcome]:
+) -> list[ComparedRun]:
     """Run each trial in a process of its own, one after the other.
 
     base: the folder that the policies' paths are relative to. keep: releases stay in `folder`, under their names.
@@ -244,7 +244,7 @@ def run_trials(
             if progress is not None:
                 progress(f"{title}: {stage}", done)
 
-        outcomes.append(Outcome(trial.name, trial.setting, **_run(task, base or Path(), seconds, tell)))
+        outcomes.append(ComparedRun(trial.name, trial.setting, **_run(task, base or Path(), seconds, tell)))
         # A run that was ended leaves what it had begun to write.
         for left in [*folder.glob(f".{release.name}.*"), *([] if keep else [release])]:
             shutil.rmtree(left, ignore_errors=True)

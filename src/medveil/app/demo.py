@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.csv
 
-from medveil.app.compare import Outcome, Trial, run_trials, write_comparison
+from medveil.app.compare import ComparedRun, Trial, run_trials, write_comparison
 from medveil.app.leakage import leakage
 from medveil.app.making import Progress
 from medveil.datasets import patients
@@ -68,7 +68,7 @@ class Tour:
 
     release: Release
     leakage: Leakage
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[ComparedRun]
 
     def told(self) -> dict[str, Any]:
         return {"manifest": self.release.manifest, "leakage": self.leakage.to_list(), "comparison": self.outcomes}

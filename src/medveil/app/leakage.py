@@ -13,7 +13,7 @@ from medveil.guessing.guess import guess
 from medveil.guessing.starter_policy import one_subject
 from medveil.policy import Policy, load_policy
 from medveil.risk.leakage import Leakage, leakage_of
-from medveil.risk.leakage_crowd import crowd_of
+from medveil.risk.leakage_entries import entries_of
 from medveil.table.schema import Kind, Role
 from medveil.table.source import Source, open_source
 
@@ -51,8 +51,8 @@ def leakage(
     with open_engine(known.source, [*names, *(n for n in (subject, prior) if n is not None)], limits) as engine:
         guessed = not columns and (up_to > 1 or unique is not None)
         among = tuple(n for n in known.quasi(engine) if n in names) if guessed else names
-        crowd = crowd_of(engine, names, subject=subject, prior=prior, kinds=known.kinds)
-    return leakage_of(crowd, up_to=up_to, top=top, unique=unique, among=among or names)
+        entries = entries_of(engine, names, subject=subject, prior=prior, kinds=known.kinds)
+    return leakage_of(entries, up_to=up_to, top=top, unique=unique, among=among or names)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from medveil.release.manifest import INTERNAL, LINKS, NAME, Manifest, read_manif
 from medveil.release.reading import read_release
 from medveil.report.claims import PUBLISHABLE
 from medveil.risk import risks
-from medveil.risk.risk import Finding, assess_risks
+from medveil.risk.risk import RiskFinding, assess_risks
 from medveil.run import Run
 from medveil.table.schema import Role
 from medveil.table.source import Source, open_source
@@ -48,7 +48,7 @@ class Measurement:
     roles: Mapping[str, str]
     roles_from: str
     measures: Mapping[str, Score | Skipped]
-    risks: Mapping[str, Finding | Skipped]
+    risks: Mapping[str, RiskFinding | Skipped]
     notes: list[str] = field(default_factory=list)
 
     def told(self) -> dict[str, Any]:

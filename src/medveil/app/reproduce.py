@@ -8,7 +8,7 @@ from pathlib import Path
 
 from medveil.errors import InputError, MedveilError, did_you_mean
 from medveil.reproduce import reproductions
-from medveil.reproduce.reproduction import Section, to_markdown
+from medveil.reproduce.reproduction import ReproducedSection, to_markdown
 from medveil.run import Run
 
 ALL = "all"
@@ -20,7 +20,7 @@ class Reproduced:
 
     name: str
     paper: str
-    sections: tuple[Section, ...] = ()
+    sections: tuple[ReproducedSection, ...] = ()
     failed: MedveilError | None = None
 
 

@@ -15,7 +15,7 @@ STATISTICS = ("mean", "median")
 
 
 @dataclass(frozen=True)
-class Line:
+class CodeBookLine:
     """One line: `people` is None for an id, which stands for a value, and a number for a mean or median."""
 
     attribute: str
@@ -26,7 +26,7 @@ class Line:
     high: str
 
 
-def read_code_book(evidence: Evidence) -> list[Line]:
+def read_code_book(evidence: Evidence) -> list[CodeBookLine]:
     """The published code book; one that is missing, not listed or not well made proves nothing."""
     if FILE not in evidence.manifest.files:
         raise CannotTell(f"needs '{FILE}' among the files of the manifest")
@@ -36,7 +36,7 @@ def read_code_book(evidence: Evidence) -> list[Line]:
             if reader.fieldnames != COLUMNS:
                 raise Refuted(f"'{FILE}' does not have the columns {', '.join(COLUMNS)}")
             return [
-                Line(
+                CodeBookLine(
                     row["attribute"],
                     row["published"],
                     row["stands_for"],
@@ -50,7 +50,7 @@ def read_code_book(evidence: Evidence) -> list[Line]:
         raise Refuted(f"'{FILE}' cannot be read") from None
 
 
-def support(lines: list[Line], attribute: str) -> Mapping[str, int]:
+def support(lines: list[CodeBookLine], attribute: str) -> Mapping[str, int]:
     """The people behind each mean of a column of means: the fewest, where several intervals share a mean."""
     found: dict[str, int] = {}
     for line in lines:
@@ -63,7 +63,7 @@ def support(lines: list[Line], attribute: str) -> Mapping[str, int]:
     return found
 
 
-def meaning(lines: list[Line], attribute: str) -> Mapping[str, str]:
+def meaning(lines: list[CodeBookLine], attribute: str) -> Mapping[str, str]:
     """What each id of a column stands for; two values with one id, or two ids of one value, are no code."""
     pairs = [(line.published, line.stands_for) for line in lines if line.attribute == attribute and line.people is None]
     found = dict(pairs)

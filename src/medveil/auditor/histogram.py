@@ -16,7 +16,7 @@ from medveil.table.domain import Domain, domain_of
 
 
 @dataclass(frozen=True)
-class Histogram:
+class AuditedHistogram:
     """Class i has the values `codes[starts[i]:starts[i + 1]]` with these `counts`; all in people where a subject is
     declared. `sizes[i]` are the people of the class, who are fewer than its counts where one has several values.
     """
@@ -75,7 +75,7 @@ def read_domain(evidence: Evidence, attribute: str, *, whole: bool) -> tuple[Dom
     return domain, numbered
 
 
-def count(evidence: Evidence, shield: Sequence[str], attribute: str, *, whole: bool = False) -> Histogram:
+def count(evidence: Evidence, shield: Sequence[str], attribute: str, *, whole: bool = False) -> AuditedHistogram:
     """The histogram of an attribute in every class of the shield; `whole`: over the input's values too."""
     domain, numbered = read_domain(evidence, attribute, whole=whole)
     keys = ", ".join(evidence.column(name) for name in shield) or "everything"
@@ -91,7 +91,7 @@ def count(evidence: Evidence, shield: Sequence[str], attribute: str, *, whole: b
     pairs = table["pairs"].chunk(0)
     flat = pairs.flatten()
     offsets = pairs.offsets.to_numpy().astype(np.int64)
-    return Histogram(
+    return AuditedHistogram(
         domain=domain,
         sizes=table["size"].to_numpy().astype(np.int64),
         starts=offsets - offsets[0],

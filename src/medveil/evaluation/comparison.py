@@ -19,7 +19,7 @@ from medveil.codes.combine import Codes, combine, count_people
 from medveil.engine import with_rows
 from medveil.engine.links import read_links
 from medveil.evaluation.coverage import Coverage, cover, encode_labels
-from medveil.evaluation.settings import Evaluation
+from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.problem import Problem
 from medveil.table.labels import Span
@@ -63,7 +63,7 @@ class PublishedClasses:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class PublishedHistogram:
     """How much weight of each value is in each class: parallel arrays, sorted by class, then value.
 
     Weights are people (records where they are not known); a label that covers several values is spread over them.
@@ -95,7 +95,7 @@ class Comparison:
     forms: Mapping[str, str] = field(default_factory=dict)
     links: Path | None = None
     original: bool = True
-    settings: Evaluation = field(default_factory=Evaluation)
+    settings: EvaluationPolicy = field(default_factory=EvaluationPolicy)
     other: Comparison | None = None
     folder: Path | None = None
     attacked: bool = False
@@ -253,7 +253,7 @@ class Comparison:
         extra = np.maximum(self.classes.records - linked, 0)
         return np.asarray(count_people(group, len(self.classes), people) + extra)
 
-    def histogram(self, name: str) -> Histogram:
+    def histogram(self, name: str) -> PublishedHistogram:
         """How often each class has each value of a sensitive attribute, in people where they are known."""
         coverage = self.sensitive_coverage[name]
         number = max(len(coverage.labels), 1)
@@ -277,7 +277,7 @@ def label_codes(column: pa.ChunkedArray, coverage: Coverage) -> NDArray[np.int64
     return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
 
 
-def _spread(classes: Codes, labels: Codes, counts: NDArray[np.float64], coverage: Coverage) -> Histogram:
+def _spread(classes: Codes, labels: Codes, counts: NDArray[np.float64], coverage: Coverage) -> PublishedHistogram:
     """From labels in classes to values in classes."""
     held = coverage.held
     width = held.totals.astype(np.int64)[labels]
@@ -292,7 +292,7 @@ def _spread(classes: Codes, labels: Codes, counts: NDArray[np.float64], coverage
     keys = np.repeat(classes, width) * size + leaves[index]
     used, place = np.unique(keys, return_inverse=True)
     summed = np.bincount(place.reshape(-1), weights, minlength=len(used)).astype(np.float64)
-    return Histogram(used // size, used % size, summed)
+    return PublishedHistogram(used // size, used % size, summed)
 
 
 def _within(lengths: Codes) -> Codes:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Evaluation(BaseModel):
+class EvaluationPolicy(BaseModel):
     """What is measured of a release beside what always is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

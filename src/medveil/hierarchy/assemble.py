@@ -15,7 +15,7 @@ from medveil.table.domain import Domain
 
 
 @dataclass(frozen=True)
-class Draft:
+class HierarchyDraft:
     """One level below the root: `groups[leaf]` (-1 where the hierarchy does not know the value), each group's label,
     all different, and how many leaves of the declared domain it covers. Groups without a leaf are allowed.
     """
@@ -29,7 +29,7 @@ def assemble(
     spec: HierarchySpec,
     domain: Domain,
     column: str,
-    drafts: Sequence[Draft],
+    drafts: Sequence[HierarchyDraft],
     known: NDArray[np.bool_],
     size: float,
     *,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import field_validator
 
-from medveil.hierarchy.assemble import Draft, assemble
+from medveil.hierarchy.assemble import HierarchyDraft, assemble
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import MOST_LEAVES, HierarchySpec, describe
 from medveil.table.domain import Domain
@@ -118,7 +118,9 @@ class Dates(HierarchySpec):
             end = first_day(present + 1, period)
             starts = begin.astype("datetime64[D]").tolist()
             covered = np.minimum(end, high + 1) - np.maximum(begin, low)
-            drafts.append(Draft(groups, [label(start, period) for start in starts], covered.astype(np.float64)))
+            drafts.append(
+                HierarchyDraft(groups, [label(start, period) for start in starts], covered.astype(np.float64))
+            )
         return assemble(self, domain, column, drafts, known, high - low + 1.0)
 
     def _ends(self, days: Days, periods: Sequence[Period]) -> tuple[int, int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from medveil.hierarchy.assemble import Draft, assemble
+from medveil.hierarchy.assemble import HierarchyDraft, assemble
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.hierarchy.specification import MOST_LEAVES, HierarchySpec, describe
 from medveil.table.domain import Domain
@@ -78,7 +78,7 @@ class Mask(HierarchySpec):
             groups[known] = codes[self.length - masked]
             _, first = np.unique(codes[self.length - masked], return_index=True)
             labels = [self._label(texts[leaf], masked) for leaf in first]
-            drafts.append(Draft(groups, labels, np.full(len(labels), float(len(alphabet)) ** masked)))
+            drafts.append(HierarchyDraft(groups, labels, np.full(len(labels), float(len(alphabet)) ** masked)))
         return assemble(self, domain, column, drafts, known, float(len(alphabet)) ** self.length)
 
     def _label(self, text: str, masked: int) -> str:

@@ -16,7 +16,7 @@ Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Line:
+class NumberLine:
     """The domain [low, high] and the values: `known` may be grouped, `extra` are those of them outside the domain,
     which a top or bottom code lets in. `points` are the known values, pulled to the domain's ends.
     """
@@ -34,13 +34,13 @@ class Line:
         return self.high + 1 if self.whole else self.high
 
 
-def line_of(numbers: Floats, ends: Ends, *, whole: bool, top: float | None, bottom: float | None) -> Line:
+def line_of(numbers: Floats, ends: Ends, *, whole: bool, top: float | None, bottom: float | None) -> NumberLine:
     low, high = ends
     above, below = numbers > high, numbers < low
     inside = ~np.isnan(numbers) & ~above & ~below
     extra = (above if top is not None else False) | (below if bottom is not None else np.zeros_like(below))
     known = inside | extra
-    return Line(whole, low, high, known, extra, np.clip(numbers[known], low, high))
+    return NumberLine(whole, low, high, known, extra, np.clip(numbers[known], low, high))
 
 
 def present(numbers: Floats) -> Floats:

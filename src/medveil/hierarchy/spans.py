@@ -9,9 +9,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.hierarchy.assemble import Draft
+from medveil.hierarchy.assemble import HierarchyDraft
 from medveil.hierarchy.hierarchy import ROOT
-from medveil.hierarchy.numberline import Ends, Floats, Line, exact, number_text, roundest_between
+from medveil.hierarchy.numberline import Ends, Floats, NumberLine, exact, number_text, roundest_between
 
 Spans = tuple[Floats, Floats]
 Cuts = Sequence[Sequence[float]]
@@ -21,17 +21,17 @@ Cuts = Sequence[Sequence[float]]
 class SpanDraft:
     """A level, and whether it is a single group from one end of the domain to the other."""
 
-    level: Draft
+    level: HierarchyDraft
     single: bool
 
 
-def cut_spans(line: Line, points: Floats, cuts: Sequence[float]) -> Spans:
+def cut_spans(line: NumberLine, points: Floats, cuts: Sequence[float]) -> Spans:
     """Intervals that begin at the domain's start and at each cut."""
     position = np.searchsorted(np.array(cuts, dtype=np.float64), points, side="right")
     return np.array([line.low, *cuts])[position], np.array([*cuts, line.end])[position]
 
 
-def width_spans(line: Line, points: Floats, widths: Sequence[float], counted_from: Ends | None) -> list[Spans]:
+def width_spans(line: NumberLine, points: Floats, widths: Sequence[float], counted_from: Ends | None) -> list[Spans]:
     """Intervals of equal width, counted from the domain's start; where that is not declared, from a multiple of the
     widest width. Wider intervals are whole numbers of the narrowest ones, so rounding cannot undo the nesting.
     """
@@ -114,7 +114,7 @@ def quantile_cuts(
 
 
 def draft_of(
-    line: Line,
+    line: NumberLine,
     points: Floats,
     spans: Spans,
     codes: tuple[float | None, float | None],
@@ -162,4 +162,4 @@ def draft_of(
     labels = [text(low, high) for low, high in zip(begin.tolist(), end.tolist(), strict=True)]
     covered = np.maximum((end - begin) / step, 1.0)
     first_end, last_end = inverse[len(line.points) : len(line.points) + 2].tolist()
-    return SpanDraft(Draft(groups, labels, covered), single=first_end == last_end)
+    return SpanDraft(HierarchyDraft(groups, labels, covered), single=first_end == last_end)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from medveil.errors import InputError
-from medveil.hierarchy.assemble import Draft, assemble
+from medveil.hierarchy.assemble import HierarchyDraft, assemble
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.table.dates import find_date_format, read_date
@@ -99,7 +99,7 @@ def bind_table(spec: HierarchySpec, table: Tabulated, domain: Domain, column: st
         codes: dict[str, int] = {}
         coded = np.fromiter((codes.setdefault(label, len(codes)) for label in labels), np.int64, len(labels))
         covered = np.bincount(coded[each], minlength=len(codes)).astype(np.float64)
-        drafts.append(Draft(np.where(known, coded[chosen], -1), list(codes), covered))
+        drafts.append(HierarchyDraft(np.where(known, coded[chosen], -1), list(codes), covered))
     chains = {word: chain for word in (spec.missing, spec.other) if word and (chain := _chain(table, word))}
     return assemble(spec, domain, column, drafts, known, len(each), root=table.root, chains=chains)
 

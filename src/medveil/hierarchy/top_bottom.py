@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from medveil.hierarchy.assemble import Draft, assemble
+from medveil.hierarchy.assemble import HierarchyDraft, assemble
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.numberline import (
     all_whole,
@@ -82,7 +82,7 @@ class TopBottom(HierarchySpec):
             labels.append(f"{number_text(self.top, places, whole=whole)}+")
             covered.append(high - self.top + 1 if whole else float(np.sum(inside >= self.top)))
         size = high - low + 1 if whole else float(len(inside))
-        draft = Draft(groups, labels, np.array(covered, dtype=np.float64))
+        draft = HierarchyDraft(groups, labels, np.array(covered, dtype=np.float64))
         return assemble(self, domain, column, [draft], line.known, size, extra=line.extra)
 
     def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from medveil.lattice.evaluate import Evaluation, Evaluator
-from medveil.lattice.incumbent import Incumbent, Watch
+from medveil.lattice.incumbent import Incumbent, StoppingRule
 from medveil.lattice.loss import Loss
 from medveil.lattice.projections import Pairs
 from medveil.lattice.space import Levels, Space
@@ -44,7 +44,7 @@ class BoxSearch:
     """One search; `bound` is proved for every node that is not decided yet."""
 
     def __init__(
-        self, evaluator: Evaluator, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: Watch
+        self, evaluator: Evaluator, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: StoppingRule
     ) -> None:
         self._evaluator = evaluator
         self._space = space

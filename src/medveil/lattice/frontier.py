@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.lattice.evaluate import Evaluation, Evaluator
-from medveil.lattice.incumbent import Incumbent, Watch
+from medveil.lattice.incumbent import Incumbent, StoppingRule
 from medveil.lattice.loss import Loss
 from medveil.lattice.projections import Pairs
 from medveil.lattice.space import Levels, Space, at_most, meet
@@ -203,7 +203,7 @@ def _entropies(evaluator: Evaluator) -> list[NDArray[np.float64]]:
 
 
 def search_frontier(
-    evaluator: Evaluator, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: Watch
+    evaluator: Evaluator, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: StoppingRule
 ) -> float | None:
     """Leave the best node in `incumbent`; the proved bound where time ran out, else None."""
     prunes = evaluator.prunes(allowed)

@@ -45,7 +45,7 @@ class Incumbent:
         return math.inf if self.rank is None else self.rank[0] * (1.0 + SLACK)
 
 
-class Watch:
+class StoppingRule:
     """When to stop: at a deadline quietly, on cancel with an error. Also where progress goes."""
 
     def __init__(

@@ -10,7 +10,7 @@ from medveil.errors import PolicyError, UnreachableError
 from medveil.lattice.boxes import BoxSearch
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.frontier import search_frontier
-from medveil.lattice.incumbent import Incumbent, Progress, Watch
+from medveil.lattice.incumbent import Incumbent, Progress, StoppingRule
 from medveil.lattice.loss import Loss
 from medveil.lattice.space import Levels, Space
 from medveil.privacy.count import count_classes
@@ -23,7 +23,7 @@ LARGE_TIME_LIMIT = 60.0
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundNode:
     """The best node: its levels, its loss, the records suppressed there and what it took to find it.
 
     `proved`: that no node is better; `bound`: that no node has less loss than this. Of equally good nodes the one with
@@ -59,7 +59,7 @@ def search(
     time_limit: float | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> Found:
+) -> FoundNode:
     """The node of least loss at which no more than the limit must be suppressed; UnreachableError if there is none.
 
     Proved optimal unless the time limit (in seconds) ended the search; then the best found, with a proved bound. A
@@ -71,15 +71,15 @@ def search(
     allowed = min(allowed_records(suppression_limit, evaluator.records), evaluator.records - 1)
     incumbent = Incumbent(loss)
     if space.size <= MOST_LISTED:
-        watch = Watch(time_limit, progress, cancelled)
+        watch = StoppingRule(time_limit, progress, cancelled)
         bound = search_frontier(evaluator, space, loss, allowed, incumbent, watch)
     else:
-        watch = Watch(LARGE_TIME_LIMIT if time_limit is None else time_limit, progress, cancelled)
+        watch = StoppingRule(LARGE_TIME_LIMIT if time_limit is None else time_limit, progress, cancelled)
         bound = BoxSearch(evaluator, space, loss, allowed, incumbent, watch).run()
     if incumbent.rank is None:
         raise _unreachable(evaluator, space, allowed, incumbent)
     value, suppressed, levels = incumbent.rank
-    return Found(
+    return FoundNode(
         levels=levels,
         loss=value,
         suppressed=suppressed,

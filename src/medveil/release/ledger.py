@@ -49,7 +49,7 @@ class Charge:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """A charge as it stands in the ledger."""
 
     number: int
@@ -69,7 +69,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Spending:
+class TotalSpending:
     """What charges add up to, and why the sum bounds nothing where that is so.
 
     void: a release had no guarantee. mixed: some releases protect whole subjects and others single records.
@@ -86,8 +86,8 @@ class Account:
     """A data set's ledger as `medveil budget` shows it: its entries, what they add up to, and the budget if any."""
 
     ledger: str
-    entries: Sequence[Entry]
-    spent: Spending
+    entries: Sequence[LedgerEntry]
+    spent: TotalSpending
     budget: Budget | None
 
     @property
@@ -111,7 +111,7 @@ class Account:
         return math.sqrt(2 * max(allowed - _rho(charges), 0.0))
 
 
-def composed(charges: Sequence[Charge], budget: Budget | None) -> Spending:
+def composed(charges: Sequence[Charge], budget: Budget | None) -> TotalSpending:
     """What releases spend together.
 
     basic: epsilon = sum of epsilons, delta = sum of deltas (Dwork and others 2006).
@@ -123,12 +123,12 @@ def composed(charges: Sequence[Charge], budget: Budget | None) -> Spending:
     mixed = len({charge.protects for charge in spent}) > 1
     delta = float(sum(Fraction(str(charge.delta)) for charge in spent))
     if budget is None or budget.composition == "basic":
-        return Spending(float(sum(Fraction(str(charge.epsilon)) for charge in spent)), delta, void, mixed)
+        return TotalSpending(float(sum(Fraction(str(charge.epsilon)) for charge in spent)), delta, void, mixed)
     rho = _rho(spent)
     left = budget.delta - delta
     if left <= 0:
-        return Spending(math.inf if spent else 0.0, delta, void, mixed)
-    return Spending(rho + 2 * math.sqrt(rho * math.log(1 / left)), delta + left if spent else 0.0, void, mixed)
+        return TotalSpending(math.inf if spent else 0.0, delta, void, mixed)
+    return TotalSpending(rho + 2 * math.sqrt(rho * math.log(1 / left)), delta + left if spent else 0.0, void, mixed)
 
 
 def _rho(charges: Sequence[Charge]) -> float:
@@ -146,7 +146,7 @@ class Ledger:
     def there(self) -> bool:
         return self.path.exists() or self.head.exists()
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LedgerEntry]:
         """Every entry, the chain of hashes and the head checked."""
         if not self.there or (not self.head.exists() and not self.path.stat().st_size):
             return []
@@ -163,7 +163,7 @@ class Ledger:
         entries = self.entries()
         return Account(str(self.path), entries, composed([entry.charge for entry in entries], budget), budget)
 
-    def charge(self, charge: Charge, budget: Budget | None) -> Entry:
+    def charge(self, charge: Charge, budget: Budget | None) -> LedgerEntry:
         """Append a charge, or refuse it where the budget would be passed. On the disk when this returns."""
         with self._locked() as stream:
             entries = self._checked(stream.read())
@@ -196,8 +196,8 @@ class Ledger:
                 "Nothing was released. Make the policy's folder writable.",
             ) from None
 
-    def _checked(self, text: str) -> list[Entry]:
-        entries: list[Entry] = []
+    def _checked(self, text: str) -> list[LedgerEntry]:
+        entries: list[LedgerEntry] = []
         if text and not text.endswith("\n"):
             raise InputError(
                 f"The privacy ledger '{self.path.name}' ends within a line: a run was stopped while it wrote, or the "
@@ -274,13 +274,13 @@ def _people(charge: Charge) -> str:
     return f"subjects by '{charge.protects}'" if charge.protects != RECORD else "single records"
 
 
-def _entry(number: int, time: str, charge: Charge, previous: str) -> Entry:
+def _entry(number: int, time: str, charge: Charge, previous: str) -> LedgerEntry:
     unhashed = {"number": number, "time": time, "charge": asdict(charge), "previous": previous}
     text = json.dumps(unhashed, sort_keys=True, ensure_ascii=False)
-    return Entry(number, time, charge, previous, hashlib.sha256(text.encode()).hexdigest())
+    return LedgerEntry(number, time, charge, previous, hashlib.sha256(text.encode()).hexdigest())
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: LedgerEntry) -> str:
     content: dict[str, Any] = asdict(entry)
     return json.dumps(content, ensure_ascii=False)
 

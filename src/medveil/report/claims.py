@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medveil.privacy import model_of
-from medveil.report.content import Table, Verdict
+from medveil.report.content import PageTable, Verdict
 from medveil.report.words import figure
 
 Claim = Mapping[str, Any]
@@ -47,7 +47,7 @@ def verdict(claims: Sequence[Claim], status: str) -> Verdict:
     return Verdict(good=False, sentence=f"{number} {verb} {how}, but this release is {status}.", points=points)
 
 
-def claims_table(claims: Sequence[Claim]) -> Table:
+def claims_table(claims: Sequence[Claim]) -> PageTable:
     """Each claim with what it requires, what was reached, and on what that rests."""
     rows = [
         [
@@ -60,4 +60,4 @@ def claims_table(claims: Sequence[Claim]) -> Table:
         for claim in claims
     ]
     headers = ["claim", "required", "reached", "holds", "on what it rests"]
-    return Table("Claims", headers, rows, numeric=False)
+    return PageTable("Claims", headers, rows, numeric=False)

@@ -8,7 +8,7 @@ from typing import Any
 from medveil.privacy import model_of
 from medveil.release.draft import Basis
 from medveil.release.manifest import Manifest
-from medveil.report.content import Picture, Section, Table
+from medveil.report.content import PageTable, Picture, Section
 from medveil.report.groups import Groups
 from medveil.report.method_pictures import reported
 from medveil.report.pictures import Pictures
@@ -45,7 +45,7 @@ def subtitle(manifest: Manifest) -> str:
     return "; ".join(parts) + "."
 
 
-def attribute_table(manifest: Manifest) -> Table:
+def attribute_table(manifest: Manifest) -> PageTable:
     rows = []
     for attribute in manifest.attributes:
         level, hierarchy = attribute["level"], attribute["hierarchy"] or {}
@@ -60,7 +60,7 @@ def attribute_table(manifest: Manifest) -> Table:
             ]
         )
     headers = ["column", "role", "type", "published as", "hierarchy", "level"]
-    return Table("Published columns", headers, rows, numeric=False)
+    return PageTable("Published columns", headers, rows, numeric=False)
 
 
 def shares(pictures: Pictures, title: str, words: str, groups: Groups, first: str = "values") -> Picture:
@@ -84,7 +84,7 @@ def _drawn(groups: Groups, series: Mapping[str, Sequence[float]]) -> int:
 def method_section(manifest: Manifest, drawn: Sequence[Picture]) -> Section:
     method = manifest.method
     tables = [
-        Table(
+        PageTable(
             f"Parameters of {method['name']}",
             ["parameter", "value"],
             [[key, figure(value)] for key, value in method["parameters"].items()],
@@ -92,7 +92,7 @@ def method_section(manifest: Manifest, drawn: Sequence[Picture]) -> Section:
         )
     ]
     if told := reported(method):
-        tables.append(Table("What the method reports", ["what", "value"], told, numeric=False))
+        tables.append(PageTable("What the method reports", ["what", "value"], told, numeric=False))
     words = [str(method["warning"])] if method.get("warning") else []
     return Section("method", f"The method: {method['name']}", words, drawn, tables)
 
@@ -110,7 +110,7 @@ def files_section(manifest: Manifest, extra: Mapping[str, Any] | None = None) ->
             ),
         ),
         tables=[
-            Table("Published files", ["file", "SHA-256"], rows, numeric=False),
-            Table("Made with", ["program", "version"], versions, numeric=False),
+            PageTable("Published files", ["file", "SHA-256"], rows, numeric=False),
+            PageTable("Made with", ["program", "version"], versions, numeric=False),
         ],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from medveil.report.content import Page, Picture, Section, Table, Verdict
+from medveil.report.content import Page, PageTable, Picture, Section, Verdict
 from medveil.report.pictures import Curve, Pictures
 from medveil.report.words import figure, percent, plural, risk
 
@@ -28,7 +28,7 @@ def comparison_page(outcomes: Sequence[Outcome], *, private: bool, swept: str | 
         sections.append(Section("measures", "Every measure", (), (), _measures(done)))
     if left:
         rows = [[_title(outcome), str(outcome["reason"])] for outcome in left]
-        table = Table("What did not fit, or failed", ["method", "reason"], rows, numeric=False)
+        table = PageTable("What did not fit, or failed", ["method", "reason"], rows, numeric=False)
         sections.append(Section("left", "What did not fit", (), (), [table]))
     return Page(
         title="Methods compared",
@@ -155,7 +155,7 @@ def _against(
         Curve(method, [(x, y) for x, y, _ in points], [note for _, _, note in points], names.index(method))
         for method, points in curves.items()
     ]
-    table = Table(title, ["method", across, up], rows)
+    table = PageTable(title, ["method", across, up], rows)
     return pictures.curves(title, f"Each mark is a run: {across} across, {up} up.", lines, across, up, table)
 
 
@@ -169,7 +169,7 @@ def protection(outcome: Outcome) -> str:
     return "" if exposed is None else risk(exposed)
 
 
-def summary(done: Sequence[Outcome]) -> Table:
+def summary(done: Sequence[Outcome]) -> PageTable:
     """One line a run: protection is the highest risk of being found, or epsilon."""
     headers = ["method", "protection", "LM", "NCP", "query error", "suppressed", "counterfeit", "s", "MB"]
     rows = []
@@ -187,7 +187,7 @@ def summary(done: Sequence[Outcome]) -> Table:
                 f"{outcome['memory'] / MEGABYTE:,.0f}",
             ]
         )
-    return Table("What each run reached and cost", headers, rows)
+    return PageTable("What each run reached and cost", headers, rows)
 
 
 def _measure(outcome: Outcome, name: str) -> str:
@@ -195,13 +195,13 @@ def _measure(outcome: Outcome, name: str) -> str:
     return "" if value is None else figure(value)
 
 
-def _claims(done: Sequence[Outcome]) -> Table:
+def _claims(done: Sequence[Outcome]) -> PageTable:
     rows = [
         [_title(outcome), str(claim["summary"]), figure(claim["required"]), figure(claim["achieved"] or {})]
         for outcome in done
         for claim in outcome["claims"]
     ]
-    return Table("Claims, all proved again", ["method", "claim", "required", "reached"], rows, numeric=False)
+    return PageTable("Claims, all proved again", ["method", "claim", "required", "reached"], rows, numeric=False)
 
 
 def _cost(pictures: Pictures, done: Sequence[Outcome]) -> Section:
@@ -226,7 +226,7 @@ def _cost(pictures: Pictures, done: Sequence[Outcome]) -> Section:
     return Section("cost", "Time and memory", (), [time, memory])
 
 
-def _measures(done: Sequence[Outcome]) -> list[Table]:
+def _measures(done: Sequence[Outcome]) -> list[PageTable]:
     """All measures and risks, a line for each, a column for each run, a few runs a table."""
     tables = []
     for start in range(0, len(done), 6):
@@ -237,5 +237,5 @@ def _measures(done: Sequence[Outcome]) -> list[Table]:
                 cells = [outcome[kind].get(name, {}).get("value") for outcome in part]
                 if any(cell is not None for cell in cells):
                     rows.append([name, *("" if cell is None else figure(float(cell)) for cell in cells)])
-        tables.append(Table("Measures and risks", ["measure", *(_title(outcome) for outcome in part)], rows))
+        tables.append(PageTable("Measures and risks", ["measure", *(_title(outcome) for outcome in part)], rows))
     return tables

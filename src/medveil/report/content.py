@@ -8,7 +8,7 @@ from functools import cached_property
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Rows under headers; the first cell of a row is its name."""
 
     caption: str
@@ -25,7 +25,7 @@ class Picture:
     title: str
     description: str
     draw: Callable[[str], str]
-    table: Table
+    table: PageTable
     wide: bool = False
 
     @cached_property
@@ -41,7 +41,7 @@ class Section:
     title: str
     words: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[PageTable] = ()
 
 
 @dataclass(frozen=True)

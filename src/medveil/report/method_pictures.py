@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from medveil.release.catalog import CATALOG
-from medveil.report.content import Picture, Table
+from medveil.report.content import PageTable, Picture
 from medveil.report.pictures import Pictures
 from medveil.report.words import figure
 
@@ -73,7 +73,7 @@ def _tree(pictures: Pictures, tables: Sequence[Mapping[str, Any]]) -> Picture:
     if len(tables) <= MOST_NODES:
         nodes = [(parent, depth, i in path) for i, (parent, depth) in enumerate(zip(parents, depths, strict=True))]
         words = "Each square is a generalized table, the original on top. The way to the published one is drawn thick."
-        return pictures.tree(title, words, nodes, Table("Tables by steps from the original", headers, rows))
+        return pictures.tree(title, words, nodes, PageTable("Tables by steps from the original", headers, rows))
     return pictures.bars(
         title,
         f"{len(tables):,} generalized tables, by the number of steps from the original to them.",
@@ -85,7 +85,7 @@ def _tree(pictures: Pictures, tables: Sequence[Mapping[str, Any]]) -> Picture:
 
 
 def counterfeit_pictures(
-    pictures: Pictures, rows: Mapping[str, int], companions: Mapping[str, pa.Table]
+    pictures: Pictures, rows: Mapping[str, int], companions: Mapping[str, pa.PageTable]
 ) -> list[Picture]:
     """Real and counterfeit records, and the catalog."""
     catalog = companions.get(CATALOG)

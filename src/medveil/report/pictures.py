@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from medveil.report import sketches
-from medveil.report.content import Picture, Table
+from medveil.report.content import PageTable, Picture
 from medveil.report.words import percent
 
 
@@ -49,10 +49,10 @@ class Pictures:
             )
             description = f"{description.rstrip('.')}. Not drawn: {told}."
         rows = [[row, *(written(values[place]) for _, values in shown)] for place, row in enumerate(names)]
-        return Picture(title, description, draw, Table(title, [first, *(name for name, _ in shown)], rows))
+        return Picture(title, description, draw, PageTable(title, [first, *(name for name, _ in shown)], rows))
 
     def curves(
-        self, title: str, description: str, curves: Sequence[Curve], across: str, up: str, table: Table
+        self, title: str, description: str, curves: Sequence[Curve], across: str, up: str, table: PageTable
     ) -> Picture:
         """Points of several curves in one pair of axes; each has a colour and a marker of its own."""
         name = self._name()
@@ -65,7 +65,7 @@ class Pictures:
         return Picture(title, description, draw, table, wide=True)
 
     def tree(
-        self, title: str, description: str, nodes: Sequence[tuple[int | None, int, bool]], table: Table
+        self, title: str, description: str, nodes: Sequence[tuple[int | None, int, bool]], table: PageTable
     ) -> Picture:
         """A search tree, root above: for each node its parent's place in the list, its depth, and whether it lies on
         the way to the solution.

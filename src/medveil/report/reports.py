@@ -12,7 +12,7 @@ from medveil.release.manifest import INTERNAL, Manifest, file_hash
 from medveil.report.content import Page
 from medveil.report.page import render
 from medveil.report.recipients import recipients_page
-from medveil.report.steward import Found, steward_page
+from medveil.report.steward import StewardFindings, steward_page
 
 REPORT = "report.html"
 NOT_MEASURED = "not measured"
@@ -59,7 +59,7 @@ def make_reports(manifest: Manifest, comparison: Comparison, content: Mapping[st
     if NOT_MEASURED in content:
         return Reports(recipients, None)
     optional = any(model.declared_domains for model in comparison.problem.models)
-    found = Found(content["measures"], content["risks"], content["leakage"], content)
+    found = StewardFindings(content["measures"], content["risks"], content["leakage"], content)
     try:
         return Reports(recipients, steward_page(manifest, comparison, found), optional)
     except Exception:

@@ -20,7 +20,7 @@ from medveil.report.common import (
     subtitle,
     unguarded,
 )
-from medveil.report.content import Page, Picture, Section, Table
+from medveil.report.content import Page, PageTable, Picture, Section
 from medveil.report.distributions import distribution, plain_distribution, too_many
 from medveil.report.method_pictures import (
     budget_pictures,
@@ -41,7 +41,7 @@ MARK = "INTERNAL: this page compares the release with the original. Do not hand 
 
 
 @dataclass(frozen=True)
-class Found:
+class StewardFindings:
     """What a run found out, as it is written for the steward: measures, risks and leakage of a release (a figure, or
     the reason why there is none), and what its method tells of itself.
     """
@@ -52,7 +52,7 @@ class Found:
     internal: Mapping[str, Any] = field(default_factory=dict)
 
 
-def steward_page(manifest: Manifest, comparison: Comparison, found: Found) -> Page:
+def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindings) -> Page:
     """`internal/report.html`: risk, distributions, utility and leakage before and after, and how it was made."""
     pictures = Pictures()
     least = max(least_group(manifest), comparison.problem.k)
@@ -112,7 +112,7 @@ def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least:
             groups,
             "people in the group",
         )
-        return Section("risk", "Risk", words, [picture], [Table(caption, ["figure", "before"], rows)])
+        return Section("risk", "Risk", words, [picture], [PageTable(caption, ["figure", "before"], rows)])
     after = comparison.sizes
     if comparison.counted != counted:
         words.append(f"After publication {comparison.counted} are counted, before it {counted}.")
@@ -124,7 +124,7 @@ def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least:
         size_groups(before, after, comparison.problem.k, least),
         "people in the group",
     )
-    table = Table(caption, ["figure", "before", "after"], rows)
+    table = PageTable(caption, ["figure", "before", "after"], rows)
     return Section("risk", "Risk before and after", words, [picture], [table])
 
 
@@ -169,7 +169,7 @@ def _utility(pictures: Pictures, scores: Mapping[str, Mapping[str, Any]], *, mea
         for name in _READ
         if (parts := scores.get(name, {}).get("parts"))
     ]
-    table = Table("Measures of utility", ["measure", "value", "how to read it", "what it is"], rows, numeric=False)
+    table = PageTable("Measures of utility", ["measure", "value", "how to read it", "what it is"], rows, numeric=False)
     words = ["Means are published: LM and NCP do not see how far those are from the values."] if means else []
     return Section("utility", "What the release is still good for", words, drawn, [table])
 
@@ -210,10 +210,10 @@ def _risks(risks: Mapping[str, Mapping[str, Any]], *, private: bool) -> list[Sec
         (attacks if attack else counted).append(_risk_row(classes.get(name), name, found))
     headers = ["risk", "value", "a guesser", "note", "what it is"]
     words = ["A guesser is somebody who does not look at the release: the release adds what is above that."]
-    tables = [Table("Risks", headers, counted, numeric=False)]
+    tables = [PageTable("Risks", headers, counted, numeric=False)]
     if attacks:
         words.append("Attacks were run on people of the original; in brackets the 95 % interval of their success.")
-        tables.append(Table("Attacks that were run", ["attack", *headers[1:]], attacks, numeric=False))
+        tables.append(PageTable("Attacks that were run", ["attack", *headers[1:]], attacks, numeric=False))
     else:
         words.append(
             "Attacks were not run: 'medveil measure' runs them, and 'evaluation: {attacks: true}' in the policy puts "
@@ -269,7 +269,7 @@ def _leakage(pictures: Pictures, leakage: Mapping[str, Any] | None) -> list[Sect
     ]
     headers = ["column", "bits before", "bits after", "values before", "values after"]
     words = ("Leakage is the average number of yes-or-no answers about a person's identity that a column gives.",)
-    return [Section("leakage", "Leakage", words, [picture], [Table("Leakage in bits", headers, rows)])]
+    return [Section("leakage", "Leakage", words, [picture], [PageTable("Leakage in bits", headers, rows)])]
 
 
 def _method(

@@ -19,7 +19,7 @@ from medveil.reproduce.diversity_aware_cleveland import (
     read_cleveland,
     run_splits,
 )
-from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
 from medveil.run import Run
 
 __all__ = ["ATTRIBUTES", "DiversityAwarePaper", "read_cleveland"]
@@ -50,7 +50,7 @@ class DiversityAwarePaper(Reproduction):
     name: ClassVar[str] = "diversity-aware"
     paper: ClassVar[str] = "Aminifar, Rabbi, Pun, Lamo 2021, Diversity-aware anonymization for structured health data"
 
-    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[Section]:
+    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
         splits = 10 if quick else SPLITS
         records = read_cleveland(data)
         found = run_splits(records, (*AS_PAPER, *OURS), MODELS, 10, splits, run)
@@ -61,7 +61,7 @@ class DiversityAwarePaper(Reproduction):
         yield from figures(records, min(splits, SPLITS_BY_SIZE), run)
 
 
-def table_two(found: Results, splits: int) -> Section:
+def table_two(found: Results, splits: int) -> ReproducedSection:
     """The paper's own setting: unscaled values, k-means centers, one assignment."""
     lines = []
     for model, printed in TABLE_II.items():
@@ -70,9 +70,9 @@ def table_two(found: Results, splits: int) -> Section:
             ours = _points(found, name, model)
             near = abs(ours[0] - paper[0]) <= NEAR and abs(ours[1] - paper[1]) <= NEAR
             why = "" if near else _why(model)
-            verdict = Verdict.REPRODUCED if near else Verdict.DIFFERS
-            lines.append(Line(f"{model}, {part}", _shown(paper), _shown(ours), verdict, why))
-    return Section(
+            verdict = Agreement.REPRODUCED if near else Agreement.DIFFERS
+            lines.append(ReproducedLine(f"{model}, {part}", _shown(paper), _shown(ours), verdict, why))
+    return ReproducedSection(
         "Table II: F1, accuracy, MCC; k = 10",
         tuple(lines),
         f"Means over {splits} random splits (the paper: 1,000) in the paper's setting: unscaled values, centers of "
@@ -86,26 +86,26 @@ def _why(model: str) -> str:
     return "the paper tells neither seeds nor the settings of its learners"
 
 
-def ours_two(found: Results) -> Section:
+def ours_two(found: Results) -> ReproducedSection:
     """Medveil's defaults: standardized, rounds until nothing is gained."""
     lines = [
-        Line(
+        ReproducedLine(
             f"{model}, {part}",
             "",
             _shown(_points(found, name, model)),
-            Verdict.OURS,
+            Agreement.OURS,
         )
         for model in MODELS
         for name, part in (("without", "without diversity"), ("with", "with diversity"), ("both", "caps: both"))
     ]
-    return Section(
+    return ReproducedSection(
         "The same by medveil's defaults: standardized columns, rounds until nothing is gained",
         tuple(lines),
         "Three starts a split.",
     )
 
 
-def goals(found: Results) -> Section:
+def goals(found: Results) -> ReproducedSection:
     """What diversity costs: differences on the same splits."""
     lines = []
     for before, after, setting in (
@@ -120,18 +120,20 @@ def goals(found: Results) -> Section:
             within = bool(np.all(np.abs(mean) <= 1.0))
             chance = bool(np.all(np.abs(mean) <= 1.0 + 2 * error))
             lines.append(
-                Line(
+                ReproducedLine(
                     f"{model}, {setting}: F1 / accuracy, points",
                     paper,
                     f"{mean[0]:+.2f} / {mean[1]:+.2f} (standard errors {error[0]:.2f}, {error[1]:.2f})",
-                    Verdict.REPRODUCED if within else Verdict.DIFFERS,
+                    Agreement.REPRODUCED if within else Agreement.DIFFERS,
                     "" if within else "more than one point apart" + (", by chance alone perhaps" if chance else ""),
                 )
             )
-    return Section("What diversity costs: with less without, on the same splits; within one point", tuple(lines))
+    return ReproducedSection(
+        "What diversity costs: with less without, on the same splits; within one point", tuple(lines)
+    )
 
 
-def table_three(found: Results, splits: int) -> Section:
+def table_three(found: Results, splits: int) -> ReproducedSection:
     """The worst class of all splits."""
     columns = {
         "without": ("No Diversity", found.worst["paper, without"], ("10", "1", "1", "l=1, c>=1", "1.06")),
@@ -143,17 +145,29 @@ def table_three(found: Results, splits: int) -> Section:
         for name, paper, ours in zip(names, printed, _figures(worst), strict=True):
             same = paper == ours
             why = "" if same else _why_three(title, name)
-            lines.append(Line(f"{title}: {name}", paper, ours, Verdict.REPRODUCED if same else Verdict.DIFFERS, why))
+            lines.append(
+                ReproducedLine(
+                    f"{title}: {name}",
+                    paper,
+                    ours,
+                    Agreement.REPRODUCED if same else Agreement.DIFFERS,
+                    why,
+                )
+            )
     for title, name in (("defaults, upper caps", "with"), ("defaults, caps: both", "both")):
         for figure, ours in zip(names, _figures(found.worst[name]), strict=True):
-            lines.append(Line(f"{title}: {figure}", "", ours, Verdict.OURS))
+            lines.append(ReproducedLine(f"{title}: {figure}", "", ours, Agreement.OURS))
     both = found.worst["both"]
-    reached = Verdict.REPRODUCED if both.distance <= 0.38 else Verdict.DIFFERS
-    lines.append(Line("goal: variational D with caps: both, at most 0.38", "0.38", f"{both.distance:.2f}", reached))
+    reached = Agreement.REPRODUCED if both.distance <= 0.38 else Agreement.DIFFERS
+    lines.append(
+        ReproducedLine("goal: variational D with caps: both, at most 0.38", "0.38", f"{both.distance:.2f}", reached)
+    )
     everywhere = min(found.worst[name].l for name in ("paper, with", "with", "both"))
-    reached = Verdict.REPRODUCED if everywhere >= 2 else Verdict.DIFFERS
-    lines.append(Line("goal: distinct l in every class of every split, at least 2", "2", str(everywhere), reached))
-    return Section(
+    reached = Agreement.REPRODUCED if everywhere >= 2 else Agreement.DIFFERS
+    lines.append(
+        ReproducedLine("goal: distinct l in every class of every split, at least 2", "2", str(everywhere), reached)
+    )
+    return ReproducedSection(
         f"Table III: the worst class of {splits} splits, k = 10",
         tuple(lines),
         f"alpha = 1, taken literally, has no solution in {found.infeasible} of {splits} splits.",
@@ -168,23 +182,23 @@ def _why_three(title: str, name: str) -> str:
     return "the worst class of other, and of fewer, splits"
 
 
-def figures(records: Data, splits: int, run: Run) -> Iterator[Section]:
+def figures(records: Data, splits: int, run: Run) -> Iterator[ReproducedSection]:
     """Figures 2 and 3 over k; the paper shows them without numbers."""
     by_size = {k: run_splits(records, OURS[:2], ("ERT",), k, splits, run, original=False) for k in SIZES}
-    yield Section(
+    yield ReproducedSection(
         "Figure 2: F1, accuracy, MCC of ERT over k",
         tuple(
-            Line(f"k = {k}, {part}", "a curve", _shown(_points(found, name, "ERT")), Verdict.OURS)
+            ReproducedLine(f"k = {k}, {part}", "a curve", _shown(_points(found, name, "ERT")), Agreement.OURS)
             for k, found in by_size.items()
             for name, part in (("without", "without diversity"), ("with", "with diversity"))
         ),
         f"Means over {splits} splits for each k. The paper prints curves without numbers, and does not say of which "
         "classifier.",
     )
-    yield Section(
+    yield ReproducedSection(
         "Figure 3: the worst class of all splits over k",
         tuple(
-            Line(f"k = {k}, {part}: {name}", "a curve", ours, Verdict.OURS)
+            ReproducedLine(f"k = {k}, {part}: {name}", "a curve", ours, Agreement.OURS)
             for k, found in by_size.items()
             for way, part in (("without", "without diversity"), ("with", "with diversity"))
             for name, ours in zip(

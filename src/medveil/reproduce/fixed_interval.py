@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from medveil.app.anonymize import anonymize
 from medveil.reproduce.fixed_interval_adult import HELD, METHODS, ORIGINAL, Adult, Setting, accuracies, books_of
-from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
 from medveil.risk.linkage import Attack, Linkage
 from medveil.run import Run
 from medveil.utility.classification import Estimate
@@ -69,7 +69,7 @@ class FixedIntervalPaper(Reproduction):
         "e-health data"
     )
 
-    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[Section]:
+    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
         yield _tables(run)
         adult = Adult(data)
         yield _attack(adult, run, (5,) if quick else SIZES[::2])
@@ -90,7 +90,7 @@ def _release(support: int) -> Any:
     return anonymize(TABLE_5, policy)
 
 
-def _tables(run: Run) -> Section:
+def _tables(run: Run) -> ReproducedSection:
     """Table 10 from Table 5, on the way Tables 6 to 8."""
     run.step("Tables 5 to 10")
     unsafe, safe = _release(1), _release(2)
@@ -100,31 +100,31 @@ def _tables(run: Run) -> Section:
     ours = {name: text.replace("; ", ", ") if name in {"Age", "Zip code"} else text for name, text in texts.items()}
     why = {"Zip code": "The printed column has the two means of Table 7 the wrong way round, and 53715, a raw value."}
     lines = [
-        Line(
+        ReproducedLine(
             f"Table 10, {name}",
             PRINTED[name],
             ours[name],
-            Verdict.REPRODUCED if ours[name] == PRINTED[name] else Verdict.DIFFERS,
+            Agreement.REPRODUCED if ours[name] == PRINTED[name] else Agreement.DIFFERS,
             why.get(name, ""),
         )
         for name in PRINTED
     ]
     ages = safe.to_arrow()["Age"].cast(pa.string()).to_pylist()
     lines.append(
-        Line(
+        ReproducedLine(
             "Table 10, Age, with two people behind each mean",
             "no such rule: 36 in Table 6 is one person's age",
             ", ".join(ages),
-            Verdict.OURS,
+            Agreement.OURS,
             "The interval 33-45 holds one person and is joined with 45-57.",
         )
     )
-    return Section(
+    return ReproducedSection(
         "Tables 5 to 10", tuple(lines), "k = 2, three intervals, T = 0 (the second class has an age range of 4)."
     )
 
 
-def _attack(adult: Adult, run: Run, sizes: Sequence[int]) -> Section:
+def _attack(adult: Adult, run: Run, sizes: Sequence[int]) -> ReproducedSection:
     """Who knows age, sex and zip code (on Adult: age, sex, race and marital status) looks for the record."""
     release = _release(1)
     on_9 = Attack(TABLE_5, TABLE_9, KNOWN, "Disease").run()
@@ -133,20 +133,26 @@ def _attack(adult: Adult, run: Run, sizes: Sequence[int]) -> Section:
     ).run()
     bob = "Bob is 21, male, 53706: his disease"
     lines = [
-        Line(f"Table 9, {bob}", "anemia or flu", f"one of {on_9.possible[0]}", Verdict.REPRODUCED),
-        Line(
+        ReproducedLine(f"Table 9, {bob}", "anemia or flu", f"one of {on_9.possible[0]}", Agreement.REPRODUCED),
+        ReproducedLine(
             "Table 9, people whose disease is certain",
             "the attacker can infer it",
             f"{on_9.certain:.0%}",
-            Verdict.REPRODUCED,
+            Agreement.REPRODUCED,
             "The last two rows differ in sex: the table for k = 2 has two classes of one.",
         ),
-        Line(f"Table 10, {bob}", "better protected", f"one of {on_10.possible[0]}", Verdict.DIFFERS, "The same set."),
-        Line(
+        ReproducedLine(
+            f"Table 10, {bob}",
+            "better protected",
+            f"one of {on_10.possible[0]}",
+            Agreement.DIFFERS,
+            "The same set.",
+        ),
+        ReproducedLine(
             "Table 10, people whose disease is certain",
             "protected",
             f"{on_10.certain:.0%}",
-            Verdict.REPRODUCED,
+            Agreement.REPRODUCED,
             "Sets are the same for all records of a class.",
         ),
     ]
@@ -155,9 +161,14 @@ def _attack(adult: Adult, run: Run, sizes: Sequence[int]) -> Section:
             run.step(f"Attacking {method}" + (f", k = {k}" if k else ""))
             found = adult.attack(method, k)
             lines.append(
-                Line(f"Adult, {method}" + (f", k = {k}" if k else ""), "not measured", _told(found), Verdict.OURS)
+                ReproducedLine(
+                    f"Adult, {method}" + (f", k = {k}" if k else ""),
+                    "not measured",
+                    _told(found),
+                    Agreement.OURS,
+                )
             )
-    return Section(
+    return ReproducedSection(
         "The attack of section 4",
         tuple(lines),
         f"On Adult the attacker knows age, sex, race and marital status of all 30,162 people and looks for '{HELD}'. "
@@ -173,7 +184,7 @@ def _told(found: Linkage) -> str:
     )
 
 
-def _figures(adult: Adult, run: Run, *, quick: bool) -> Iterator[Section]:
+def _figures(adult: Adult, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
     """Figures 5 and 6: accuracy of random forest and SVM by k."""
     chosen = settings(quick=quick)
     found: dict[str, dict[tuple[str, int], Estimate]] = {setting.title: {} for setting in chosen}
@@ -182,14 +193,14 @@ def _figures(adult: Adult, run: Run, *, quick: bool) -> Iterator[Section]:
     for setting in chosen:
         figure_number = 5 if setting.classifier == "random-forest" else 6
         figures = found[setting.title]
-        yield Section(
+        yield ReproducedSection(
             f"Figure {figure_number}: {setting.title}",
             tuple(_compared(figures, k) for k in setting.sizes),
             _table(figures, setting) + "\n\n" + _chart(figures, setting),
         )
 
 
-def _compared(figures: Mapping[tuple[str, int], Estimate], k: int) -> Line:
+def _compared(figures: Mapping[tuple[str, int], Estimate], k: int) -> ReproducedLine:
     """The paper's claim at one k: fixed-interval is at least as accurate as IACk."""
     ours, theirs = figures["fixed-interval", k], figures["iack", k]
     gap = ours.mean - theirs.mean
@@ -197,11 +208,11 @@ def _compared(figures: Mapping[tuple[str, int], Estimate], k: int) -> Line:
     if gap < 0:
         apart = ours.high < theirs.low
         why = "fixed-interval is below iack" + ("." if apart else ", within the confidence intervals.")
-    return Line(
+    return ReproducedLine(
         f"k = {k}: fixed-interval against iack",
         "fixed-interval is above (a picture; no figures are printed)",
         f"{ours.mean:.4f} against {theirs.mean:.4f} ({gap:+.4f})",
-        Verdict.REPRODUCED if gap >= 0 else Verdict.DIFFERS,
+        Agreement.REPRODUCED if gap >= 0 else Agreement.DIFFERS,
         why,
     )
 

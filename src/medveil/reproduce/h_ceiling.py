@@ -16,7 +16,7 @@ from medveil.methods.h_ceiling.planner import Planner
 from medveil.methods.h_ceiling.search import NodeSearch
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem
-from medveil.reproduce.h_ceiling_data import Made, adult, attacked, generated, h_ceiling, k_anonymity, make
+from medveil.reproduce.h_ceiling_data import MadeRelease, adult, attacked, generated, h_ceiling, k_anonymity, make
 from medveil.reproduce.h_ceiling_queries import (
     error_by_attribute,
     error_by_number,
@@ -24,7 +24,7 @@ from medveil.reproduce.h_ceiling_queries import (
     relative,
     stroke_by_age,
 )
-from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
 from medveil.run import Run
 
 CAP = 0.1
@@ -41,10 +41,10 @@ class HCeilingReproduction(Reproduction):
     name: ClassVar[str] = "h-ceiling"
     paper: ClassVar[str] = "Lee, Kim, Kim, Chung 2017, Utility-preserving anonymization for health data publishing"
 
-    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[Section]:
+    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
         yield _worked()
         seeded = Run(np.random.default_rng(1), run.progress, run.cancelled, seeded=True)
-        made: dict[tuple[int, float], tuple[Made, Made, Made]] = {}
+        made: dict[tuple[int, float], tuple[MadeRelease, MadeRelease, MadeRelease]] = {}
         for k, h in PRINTED:
             run.step(f"Adult, k {k}, h {h}")
             with adult(data, k) as problem:
@@ -66,14 +66,14 @@ class HCeilingReproduction(Reproduction):
         yield _patients(seeded, 100_000 if quick else 1_361_000)
 
 
-def _worked() -> Section:
+def _worked() -> ReproducedSection:
     """The values of the text, recomputed."""
 
-    def line(what: str, paper: str, value: float, digits: int, why: str = "") -> Line:
+    def line(what: str, paper: str, value: float, digits: int, why: str = "") -> ReproducedLine:
         ours = f"{value:.{digits}f}"
-        return Line(what, paper, ours, Verdict.REPRODUCED if ours == paper else Verdict.DIFFERS, why)
+        return ReproducedLine(what, paper, ours, Agreement.REPRODUCED if ours == paper else Agreement.DIFFERS, why)
 
-    return Section(
+    return ReproducedSection(
         "Worked values",
         (
             line("degree of the first record of Table 2", "0.55", (31 / 99 + 1 + 33253 / 99999) / 3, 2),
@@ -85,18 +85,20 @@ def _worked() -> Section:
                 4,
                 "the paper's 6/99 and 222/99999 are above its own ceiling; its intervals give 5/99 and 225/99999",
             ),
-            Line(
+            ReproducedLine(
                 "RCE of Alice's age, figures 3 and 4",
                 "drawn",
                 f"{float(reconstruction_error(3)):.4f}, with the catalog {float(reconstruction_error(3, 0.75)):.4f}",
-                Verdict.OURS,
+                Agreement.OURS,
             ),
         ),
         "Tables 1 to 9 are golden tests: tests/papers/test_h_ceiling.py.",
     )
 
 
-def _losses(title: str, made: dict[tuple[int, float], tuple[Made, Made, Made]]) -> Section:
+def _losses(
+    title: str, made: dict[tuple[int, float], tuple[MadeRelease, MadeRelease, MadeRelease]]
+) -> ReproducedSection:
     lines = []
     for (k, h), (alone, published, concealed) in made.items():
         setting = f"k {k}, h {h:g}"
@@ -111,30 +113,30 @@ def _losses(title: str, made: dict[tuple[int, float], tuple[Made, Made, Made]]) 
             values = [getattr(one, figure) for one in (alone, published, concealed)]
             lower = max(values[1:]) < values[0]
             lines.append(
-                Line(
+                ReproducedLine(
                     f"{setting}: {what}",
                     paper,
                     f"k-anonymity {values[0]:.3f}, h-ceiling {values[1]:.3f} (published padding), "
                     f"{values[2]:.3f} (concealed)",
-                    Verdict.REPRODUCED if lower else Verdict.DIFFERS,
+                    Agreement.REPRODUCED if lower else Agreement.DIFFERS,
                 )
             )
         lines.append(
-            Line(
+            ReproducedLine(
                 f"{setting}: counterfeits",
                 str(PRINTED[k, h]),
                 f"{published.counterfeits:,} (published padding), {concealed.counterfeits:,} (concealed)",
-                Verdict.NOT_REPRODUCIBLE,
+                Agreement.NOT_REPRODUCIBLE,
                 UNPUBLISHED,
             )
         )
         lines.append(
-            Line(
+            ReproducedLine(
                 f"{setting}: records lost in the truthful table",
                 "",
                 f"{published.figures['records_lost_in_truthful_table']:,} (published padding), "
                 f"{concealed.figures['records_lost_in_truthful_table']:,} (concealed)",
-                Verdict.OURS,
+                Agreement.OURS,
             )
         )
     note = (
@@ -142,45 +144,49 @@ def _losses(title: str, made: dict[tuple[int, float], tuple[Made, Made, Made]]) 
         f"concealed padding with a posterior of at most {POSTERIOR:g}. RCE is the mean over the seven "
         "quasi-identifiers and occupation."
     )
-    return Section(title, tuple(lines), note)
+    return ReproducedSection(title, tuple(lines), note)
 
 
-def _by_attribute(alone: Made, published: Made, concealed: Made) -> Section:
+def _by_attribute(alone: MadeRelease, published: MadeRelease, concealed: MadeRelease) -> ReproducedSection:
     errors = [error_by_attribute(one.comparison, "Sales") for one in (alone, published, concealed)]
     worst = {name: max(errors[1][name], errors[2][name]) for name in errors[0]}
     lines = tuple(
-        Line(
+        ReproducedLine(
             name,
             "almost 300 % against about half of that"
             if name == "marital-status"
             else "h-ceiling lower or nearly equal",
             f"k-anonymity {errors[0][name]:.0%}, h-ceiling {errors[1][name]:.0%} (published padding), "
             f"{errors[2][name]:.0%} (concealed)",
-            Verdict.REPRODUCED if worst[name] <= errors[0][name] + 0.05 else Verdict.DIFFERS,
+            Agreement.REPRODUCED if worst[name] <= errors[0][name] + 0.05 else Agreement.DIFFERS,
             "" if worst[name] <= errors[0][name] + 0.05 else "it is not generalized, and counterfeits blur rare values",
         )
         for name in errors[0]
     )
-    return Section("Figure 9: error of COUNT(*) WHERE occupation = 'Sales' GROUP BY attribute, k = 5, h = 0.3", lines)
+    return ReproducedSection(
+        "Figure 9: error of COUNT(*) WHERE occupation = 'Sales' GROUP BY attribute, k = 5, h = 0.3", lines
+    )
 
 
-def _by_number(alone: Made, published: Made, concealed: Made, queries: int) -> Section:
+def _by_number(alone: MadeRelease, published: MadeRelease, concealed: MadeRelease, queries: int) -> ReproducedSection:
     errors = [error_by_number(one.comparison, queries) for one in (alone, published, concealed)]
     lines = tuple(
-        Line(
+        ReproducedLine(
             f"{number + 1} attributes",
             "h-ceiling lower",
             f"k-anonymity {errors[0][number]:.2f}, h-ceiling {errors[1][number]:.2f} (published padding), "
             f"{errors[2][number]:.2f} (concealed)",
-            Verdict.REPRODUCED if max(errors[1][number], errors[2][number]) < errors[0][number] else Verdict.DIFFERS,
+            Agreement.REPRODUCED
+            if max(errors[1][number], errors[2][number]) < errors[0][number]
+            else Agreement.DIFFERS,
         )
         for number in range(len(errors[0]))
     )
     note = f"Mean relative error of {queries} counts of records that equal a random one in random attributes."
-    return Section("Figure 10: error of counts by number of attributes, k = 5, h = 0.3", lines, note)
+    return ReproducedSection("Figure 10: error of counts by number of attributes, k = 5, h = 0.3", lines, note)
 
 
-def _attacks(data: Path) -> Section:
+def _attacks(data: Path) -> ReproducedSection:
     """What an attacker who knows how classes are filled makes of release and catalog."""
     ways = {
         "published padding, values that can be hidden": h_ceiling(0.3, CAP, padding="published"),
@@ -192,20 +198,20 @@ def _attacks(data: Path) -> Section:
     for what, method in ways.items():
         found = attacked(data, 5, method)
         lines.append(
-            Line(
+            ReproducedLine(
                 what,
                 "counterfeits cannot be identified (Lemma 1)",
                 f"{found['told']:,} of {found['counterfeits']:,} counterfeits told for certain, the likeliest with "
                 f"probability {found['posterior']:.2f}; at least {found['least_real']} real records a class; "
                 f"{found['certainly_real']:.0%} of the records certainly real",
-                Verdict.DIFFERS if found["told"] else Verdict.REPRODUCED,
+                Agreement.DIFFERS if found["told"] else Agreement.REPRODUCED,
                 "Lemma 1 holds, but only classes of exactly k were ever filled" if found["told"] else "",
             )
         )
-    return Section("What the catalog gives away: Adult, k = 5, h = 0.3", tuple(lines))
+    return ReproducedSection("What the catalog gives away: Adult, k = 5, h = 0.3", tuple(lines))
 
 
-def _speed(problem: Problem, run: Run) -> Section:
+def _speed(problem: Problem, run: Run) -> ReproducedSection:
     """The whole search in passes of a plain k-check over the same nodes."""
     planner = Planner(5, problem.requirements, problem.reference, concealed=True, uniform=False, most=9)
     search = NodeSearch(problem.cells, sensitive_tuples(problem.cells), space_of(problem), planner)
@@ -220,21 +226,21 @@ def _speed(problem: Problem, run: Run) -> Section:
     found = search.best(0.3, allowed, run.random, lambda _share: None)
     whole = time.perf_counter() - started
     assert found is not None
-    return Section(
+    return ReproducedSection(
         "Search on Adult, k = 5, h = 0.3",
         (
-            Line(
+            ReproducedLine(
                 "whole search",
                 "",
                 f"{whole:.2f} s, {whole / one_pass:.2f} exhaustive passes of a plain k-check ({one_pass:.2f} s) over "
                 f"the same {nodes.shape[1]:,} nodes; {found.counted} nodes counted, {found.planned} filled",
-                Verdict.OURS,
+                Agreement.OURS,
             ),
         ),
     )
 
 
-def _patients(run: Run, number: int) -> Section:
+def _patients(run: Run, number: int) -> ReproducedSection:
     """Figure 11: four queries about patients with stroke and without surgery."""
     with generated(number, 10) as (problem, table):
         run.step("Generated patients, k-anonymity")
@@ -248,11 +254,11 @@ def _patients(run: Run, number: int) -> Section:
             for part, what in enumerate(("patients by age", "mean length of stay by age")):
                 errors = [relative(one[part], true[part]) for one in found]
                 lines.append(
-                    Line(
+                    ReproducedLine(
                         f"Q{1 + number_of_query + 2 * part}: {what}, {sex}",
                         "h-ceiling nearer to the original",
                         f"error of k-anonymity {errors[0]:.1%}, of h-ceiling {errors[1]:.1%}",
-                        Verdict.REPRODUCED if errors[1] < errors[0] else Verdict.DIFFERS,
+                        Agreement.REPRODUCED if errors[1] < errors[0] else Agreement.DIFFERS,
                     )
                 )
     lines.sort(key=lambda line: line.what)
@@ -260,4 +266,4 @@ def _patients(run: Run, number: int) -> Section:
         f"{problem.cells.records:,} generated patients, k = 10, h = 0.2, {ceiled.counterfeits:,} counterfeits; LM "
         f"{alone.lm:.3f} and {ceiled.lm:.3f}. Errors are sums over the age groups."
     )
-    return Section("Figure 11: Q1 to Q4 on generated patients", tuple(lines), note)
+    return ReproducedSection("Figure 11: Q1 to Q4 on generated patients", tuple(lines), note)

@@ -55,7 +55,7 @@ PATIENTS = {
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeRelease:
     """A release that was made for comparison: LM and RCE, the counterfeits, and what recipients see."""
 
     comparison: Comparison
@@ -65,7 +65,7 @@ class Made:
     figures: Mapping[str, Any]
 
 
-def make(problem: Problem, method: Method, run: Run) -> Made:
+def make(problem: Problem, method: Method, run: Run) -> MadeRelease:
     """Run a method and measure what it would publish."""
     draft = method.anonymize(problem, run)
     published = draft.published.to_arrow()
@@ -76,7 +76,7 @@ def make(problem: Problem, method: Method, run: Run) -> Made:
         float(((one.covered - 1.0) / max(one.size - 1.0, 1.0))[one.codes].mean())
         for one in comparison.coverage.values()
     ]
-    return Made(
+    return MadeRelease(
         comparison,
         float(np.mean(losses)),
         score.value,

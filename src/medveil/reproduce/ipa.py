@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from medveil.datasets.calibration import RECORDS
 from medveil.loss.information_loss import Losses
 from medveil.methods.dp.ipa_published import Published
-from medveil.reproduce.ipa_data import EQUAL, FALSE_CELLS, SEXES, Made, Patients, generated, k_anonymous
-from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.reproduce.ipa_data import EQUAL, FALSE_CELLS, SEXES, MadeTable, Patients, generated, k_anonymous
+from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
 from medveil.run import Run
 
 Numbers = NDArray[np.float64]
@@ -63,11 +63,11 @@ STAYS = {
 class _Results:
     """Every release that the sections print, by epsilon where there are several."""
 
-    original: Made
-    generalized: Made
-    proved: dict[float, list[Made]]
-    published: dict[float, list[tuple[Made, Published]]] = field(default_factory=dict)
-    histogram: dict[float, list[Made]] = field(default_factory=dict)
+    original: MadeTable
+    generalized: MadeTable
+    proved: dict[float, list[MadeTable]]
+    published: dict[float, list[tuple[MadeTable, Published]]] = field(default_factory=dict)
+    histogram: dict[float, list[MadeTable]] = field(default_factory=dict)
 
 
 class IPAReproduction(Reproduction):
@@ -77,7 +77,7 @@ class IPAReproduction(Reproduction):
         "preserving informative attribute values"
     )
 
-    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[Section]:  # noqa: ARG002 - all is generated
+    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:  # noqa: ARG002 - all is generated
         records = RECORDS // 10 if quick else RECORDS
         with generated(records) as (people, table):
             run.step("k-anonymity")
@@ -103,7 +103,9 @@ class IPAReproduction(Reproduction):
             yield _elsewhere(_Results(people.original(), alone, proved))
 
 
-def _proved(people: Patients, run: Run, runs: int, epsilons: Sequence[float] = EPSILONS) -> dict[float, list[Made]]:
+def _proved(
+    people: Patients, run: Run, runs: int, epsilons: Sequence[float] = EPSILONS
+) -> dict[float, list[MadeTable]]:
     found = {}
     for epsilon in epsilons:
         run.step(f"IPA as proved, epsilon {epsilon:g}")
@@ -113,15 +115,15 @@ def _proved(people: Patients, run: Run, runs: int, epsilons: Sequence[float] = E
     return found
 
 
-def _published(people: Patients, run: Run, first: int, others: int) -> dict[float, list[tuple[Made, Published]]]:
+def _published(people: Patients, run: Run, first: int, others: int) -> dict[float, list[tuple[MadeTable, Published]]]:
     epsilons = [EPSILONS[0]] * first + [epsilon for epsilon in EPSILONS[1:] for _ in range(others)]
-    found: dict[float, list[tuple[Made, Published]]] = {epsilon: [] for epsilon in EPSILONS}
+    found: dict[float, list[tuple[MadeTable, Published]]] = {epsilon: [] for epsilon in EPSILONS}
     for epsilon, made in zip(epsilons, people.published(epsilons, THRESHOLD, run), strict=True):
         found[epsilon].append(made)
     return found
 
 
-def _histograms(people: Patients, run: Run, first: int, others: int) -> dict[float, list[Made]]:
+def _histograms(people: Patients, run: Run, first: int, others: int) -> dict[float, list[MadeTable]]:
     found = {}
     for epsilon in EPSILONS:
         run.step(f"Noisy histogram, epsilon {epsilon:g}")
@@ -129,7 +131,7 @@ def _histograms(people: Patients, run: Run, first: int, others: int) -> dict[flo
     return found
 
 
-def _mean(made: Sequence[Made]) -> Losses:
+def _mean(made: Sequence[MadeTable]) -> Losses:
     return Losses(*(float(np.mean([getattr(one.losses, part) for one in made])) for part in ("ncp", "emd", "rate")))
 
 
@@ -137,7 +139,7 @@ def _told(losses: Losses) -> str:
     return f"{losses.total:.3f} (NCP {losses.ncp:.3f}, EMD {losses.emd:.3f}, Rate {losses.rate:.3f})"
 
 
-def _losses(people: Patients, results: _Results) -> Section:
+def _losses(people: Patients, results: _Results) -> ReproducedSection:
     published = [made for made, _ in results.published[1.0]]
     rows = [
         ("IPA, proved", PAPER_LOSS["IPA"], _mean(results.proved[1.0]), ONE_NODE),
@@ -146,20 +148,21 @@ def _losses(people: Patients, results: _Results) -> Section:
         ("noisy histogram", PAPER_LOSS["noisy histogram"], _mean(results.histogram[1.0]), "full domain, sampled"),
     ]
     lines = [
-        Line(what, f"{paper:g}", _told(losses), _near(paper, losses.total), why) for what, paper, losses, why in rows
+        ReproducedLine(what, f"{paper:g}", _told(losses), _near(paper, losses.total), why)
+        for what, paper, losses, why in rows
     ]
     order = rows[0][2].total < rows[2][2].total < rows[3][2].total
     lines.append(
-        Line(
+        ReproducedLine(
             "IPA loses less than k-anonymity, which loses less than the histogram",
             "yes",
             "yes" if order else "no",
-            Verdict.REPRODUCED if order else Verdict.DIFFERS,
+            Agreement.REPRODUCED if order else Agreement.DIFFERS,
             "" if order else "bands of stays cost k-anonymity little",
         )
     )
     domain = people.grid.cells(people.grid.space.bottom)
-    return Section(
+    return ReproducedSection(
         "Figure 6: information loss, epsilon 1",
         tuple(lines),
         f"{people.records:,} generated patients, {people.grid.space.size} nodes, {domain:,} cells in the domain. Means "
@@ -168,37 +171,37 @@ def _losses(people: Patients, results: _Results) -> Section:
     )
 
 
-def _near(paper: float, ours: float) -> Verdict:
-    return Verdict.REPRODUCED if abs(paper - ours) <= 0.1 else Verdict.DIFFERS
+def _near(paper: float, ours: float) -> Agreement:
+    return Agreement.REPRODUCED if abs(paper - ours) <= 0.1 else Agreement.DIFFERS
 
 
-def _sweep(results: _Results) -> Section:
+def _sweep(results: _Results) -> ReproducedSection:
     lines = []
     proved = [_mean(results.proved[epsilon]) for epsilon in EPSILONS]
     for epsilon, ours in zip(EPSILONS, proved, strict=True):
         published = _mean([made for made, _ in results.published[epsilon]])
         histogram = _mean(results.histogram[epsilon])
         lines.append(
-            Line(
+            ReproducedLine(
                 f"epsilon {epsilon:g}",
                 "0.28" if epsilon == 1 else "drawn",
                 f"proved {_told(ours)}; published {published.total:.3f}; histogram {histogram.total:.3f}",
-                Verdict.REPRODUCED if epsilon == 1 and abs(ours.total - 0.28) <= 0.1 else Verdict.OURS,
+                Agreement.REPRODUCED if epsilon == 1 and abs(ours.total - 0.28) <= 0.1 else Agreement.OURS,
             )
         )
     grows = all(a.total < b.total for a, b in itertools.pairwise(proved))
     lines.append(
-        Line(
+        ReproducedLine(
             "the loss grows as epsilon falls",
             "yes",
             "yes" if grows else "no",
-            Verdict.REPRODUCED if grows else Verdict.DIFFERS,
+            Agreement.REPRODUCED if grows else Agreement.DIFFERS,
         )
     )
-    return Section("Figure 7: information loss as epsilon falls", tuple(lines))
+    return ReproducedSection("Figure 7: information loss as epsilon falls", tuple(lines))
 
 
-def _by_level(people: Patients, results: _Results) -> Section:
+def _by_level(people: Patients, results: _Results) -> ReproducedSection:
     """Figure 8: the parts of the loss by level of the lattice, means over the candidates of one published run."""
     space = people.grid.space
     heights = np.array([sum(space.node(number)) for number in range(space.size)])
@@ -210,8 +213,8 @@ def _by_level(people: Patients, results: _Results) -> Section:
             here = [candidates[epsilon][number] for number in np.flatnonzero(heights == level)]
             ncp, emd, rate = (np.mean([getattr(loss, part) for loss in here]) for part in ("ncp", "emd", "rate"))
             told.append(f"{epsilon:g}: {ncp:.2f}/{emd:.2f}/{rate:.2f}")
-        lines.append(Line(f"level {level}, epsilon: NCP/EMD/Rate", "drawn", ", ".join(told), Verdict.OURS))
-    return Section(
+        lines.append(ReproducedLine(f"level {level}, epsilon: NCP/EMD/Rate", "drawn", ", ".join(told), Agreement.OURS))
+    return ReproducedSection(
         "Figure 8: parts of the loss by level of the lattice",
         tuple(lines),
         "Means over the nodes of a level, one run of the published form for each epsilon. NCP grows with the level, "
@@ -221,7 +224,7 @@ def _by_level(people: Patients, results: _Results) -> Section:
 
 def _answers(
     title: str, results: _Results, sex: str, what: str, paper: tuple[tuple[float, ...], ...], years: int
-) -> Section:
+) -> ReproducedSection:
     original, proved, published, k_anonymous_, histogram = (
         getattr(made, what)[sex]
         for made in (
@@ -238,15 +241,15 @@ def _answers(
         ours = (column[group] for column in (original, proved, published, k_anonymous_, histogram))
         near = abs(original[group] - paper[0][group]) <= max(3 * np.sqrt(paper[0][group] + 1), 1.5)
         lines.append(
-            Line(
+            ReproducedLine(
                 f"{group * years}-{group * years + years - 1}",
                 printed,
                 ", ".join(f"{value:.1f}" for value in ours),
-                Verdict.REPRODUCED if near else Verdict.DIFFERS,
+                Agreement.REPRODUCED if near else Agreement.DIFFERS,
                 "" if near else GENERATED,
             )
         )
-    return Section(
+    return ReproducedSection(
         title,
         tuple(lines),
         "The paper's columns: original, its method, k-anonymity. Ours: original, proved, published, k-anonymity, noisy "
@@ -255,12 +258,12 @@ def _answers(
     )
 
 
-def _error(results: _Results, made: Sequence[Made], sex: str, what: str) -> float:
+def _error(results: _Results, made: Sequence[MadeTable], sex: str, what: str) -> float:
     truth = getattr(results.original, what)[sex]
     return float(np.mean([np.abs(getattr(one, what)[sex] - truth).mean() for one in made]))
 
 
-def _goals(results: _Results) -> Section:
+def _goals(results: _Results) -> ReproducedSection:
     lines = []
     for number, (sex, what) in enumerate(QUERIES, start=1):
         errors = {
@@ -276,43 +279,43 @@ def _goals(results: _Results) -> Section:
         theirs = [np.abs(np.array(column) - np.array(paper[0])).mean() for column in paper[1:]]
         better = errors["proved"] < errors["k-anonymity"]
         lines.append(
-            Line(
+            ReproducedLine(
                 f"Q{number}: mean absolute error",
                 f"IPA {theirs[0]:.1f}, k-anonymity {theirs[1]:.1f}",
                 ", ".join(f"{name} {error:.1f}" for name, error in errors.items()),
-                Verdict.REPRODUCED if better else Verdict.DIFFERS,
+                Agreement.REPRODUCED if better else Agreement.DIFFERS,
                 "proved is nearer than k-anonymity" if better else "proved is farther off than k-anonymity",
             )
         )
     ours, theirs_total = _mean(results.proved[1.0]).total, _mean(results.histogram[1.0]).total
     half = ours <= theirs_total / 2
     lines.append(
-        Line(
+        ReproducedLine(
             "total loss, proved against noisy histogram",
             "0.28 against 0.69",
             f"{ours:.3f} against {theirs_total:.3f}",
-            Verdict.REPRODUCED if half else Verdict.DIFFERS,
+            Agreement.REPRODUCED if half else Agreement.DIFFERS,
             "less than half" if half else "more than half",
         )
     )
-    return Section("What the paper concludes", tuple(lines), "Errors are means over all runs, epsilon 1.")
+    return ReproducedSection("What the paper concludes", tuple(lines), "Errors are means over all runs, epsilon 1.")
 
 
-def _elsewhere(results: _Results) -> Section:
+def _elsewhere(results: _Results) -> ReproducedSection:
     """What hierarchies decide: the same comparison where no interval of stays gathers the rare long ones."""
     lines = []
     for number, (sex, what) in enumerate(QUERIES, start=1):
         proved, alone = (_error(results, made, sex, what) for made in (results.proved[1.0], [results.generalized]))
         lines.append(
-            Line(
+            ReproducedLine(
                 f"Q{number}: mean absolute error",
                 "",
                 f"proved {proved:.1f}, k-anonymity {alone:.1f}",
-                Verdict.OURS,
+                Agreement.OURS,
                 "proved is nearer" if proved < alone else "k-anonymity is nearer",
             )
         )
-    return Section(
+    return ReproducedSection(
         "The same with stays in equal intervals",
         tuple(lines),
         "Above, stays are in bands: a day, up to three, a week, two weeks, a month, longer; k-anonymity, which "

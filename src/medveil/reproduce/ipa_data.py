@@ -68,7 +68,7 @@ def attributes(stays: Mapping[str, Any] = BANDS) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeTable:
     """One release as cells: what it loses, and what it answers."""
 
     levels: Levels
@@ -95,12 +95,12 @@ class Patients:
     def records(self) -> int:
         return int(self.table.counts.sum())
 
-    def made(self, levels: Levels, keys: Integers, counts: Integers, stars: Integers) -> Made:
+    def made(self, levels: Levels, keys: Integers, counts: Integers, stars: Integers) -> MadeTable:
         """A release from its cells."""
         losses = noisy_losses(self.grid, self.grid.at(self.table, levels), keys, counts, stars)
-        return Made(levels, losses, *self._answers(levels, keys, counts))
+        return MadeTable(levels, losses, *self._answers(levels, keys, counts))
 
-    def original(self) -> Made:
+    def original(self) -> MadeTable:
         bottom = self.grid.space.bottom
         none = np.zeros(self.grid.values, dtype=np.int64)
         return self.made(bottom, *_sorted(self.grid.keys(self.table), self.table.counts), none)
@@ -146,11 +146,11 @@ class Patients:
     def mechanism(self, epsilon: float) -> Mechanism:
         return Mechanism(self.grid, parts(epsilon, SHARES), false_cells=FALSE_CELLS)
 
-    def proved(self, mechanism: Mechanism, prepared: Prepared) -> Made:
+    def proved(self, mechanism: Mechanism, prepared: Prepared) -> MadeTable:
         outcome = mechanism.draw(prepared)
         return self.made(outcome.levels, outcome.keys, outcome.counts, outcome.stars)
 
-    def published(self, epsilons: list[float], threshold: int, run: Run) -> list[tuple[Made, Published]]:
+    def published(self, epsilons: list[float], threshold: int, run: Run) -> list[tuple[MadeTable, Published]]:
         """Runs of the published form, one for each epsilon, in one walk over the nodes."""
         runs = [(parts(epsilon, PUBLISHED_SHARES), np.random.default_rng()) for epsilon in epsilons]
         found = publish_often(
@@ -158,7 +158,7 @@ class Patients:
         )
         return [(self.made(one.levels, one.keys, one.counts, one.stars), one) for one in found]
 
-    def histogram(self, epsilon: float) -> Made:
+    def histogram(self, epsilon: float) -> MadeTable:
         noise = GeometricNoise(1, epsilon)
         levels = self.grid.space.bottom
         size = self.grid.cells(levels)
@@ -166,7 +166,7 @@ class Patients:
         none = np.zeros(self.grid.values, dtype=np.int64)
         return self.made(levels, *cells.publish(self.grid.keys(self.table), self.table.counts), none)
 
-    def generalized(self, levels: Levels) -> Made:
+    def generalized(self, levels: Levels) -> MadeTable:
         """Every record at these levels, nothing added and nothing suppressed."""
         table = self.grid.at(self.table, levels)
         none = np.zeros(self.grid.values, dtype=np.int64)

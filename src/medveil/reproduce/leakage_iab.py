@@ -17,7 +17,7 @@ from medveil.datasets.loaders import load
 from medveil.policy import load_policy
 from medveil.release.draft import Draft
 from medveil.reproduce import weight_loss
-from medveil.reproduce.reproduction import Line, Reproduction, Section, Verdict
+from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
 from medveil.run import Run
 
 METHODS = {"exhaustive": "Method 1", "greedy": "Method 2", "iab": "Ours"}
@@ -109,7 +109,7 @@ class LeakageIab(Reproduction):
         "Arca, Hewett 2021, Analytics on anonymity for privacy retention in smart health data (leakage and IAB)"
     )
 
-    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[Section]:
+    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
         run.step("The paper's own table")
         yield _table_2()
         yield _tables_of_figure_3()
@@ -122,7 +122,7 @@ class LeakageIab(Reproduction):
         yield _adult(data, run, quick=quick)
 
 
-def _table_2() -> Section:
+def _table_2() -> ReproducedSection:
     printed = {
         "Sex": (2, 0.99, 0.16), "Alcohol": (4, 1.86, 0.31), "Age": (13, 3.55, 0.60),
         "Zip": (8, 2.75, 0.46), "Weight": (5, 2.24, 0.38), "Race": (6, 2.52, 0.42),
@@ -133,15 +133,15 @@ def _table_2() -> Section:
         ours = found[name]
         same = ours.values == values and _same(ours.loss, loss) and _same(ours.normalized, normalized)
         lines.append(
-            Line(
+            ReproducedLine(
                 name,
                 f"{values} values, {loss:.2f} bits, {normalized:.2f}",
                 f"{ours.values} values, {ours.loss:.3f} bits, {ours.normalized:.3f}",
-                Verdict.REPRODUCED if same else Verdict.DIFFERS,
+                Agreement.REPRODUCED if same else Agreement.DIFFERS,
                 "",
             )
         )
-    return Section(
+    return ReproducedSection(
         "Table 2: average information loss",
         tuple(lines),
         "Row 7 of Table 1 is taken from Tables 4 and 6. The paper mostly cuts digits off.",
@@ -153,7 +153,7 @@ def _same(ours: float, printed: float) -> bool:
     return printed in {math.floor(ours * 100) / 100, round(ours, 2)}
 
 
-def _tables_of_figure_3() -> Section:
+def _tables_of_figure_3() -> ReproducedSection:
     """T(violating, rows) of the tables in figures 3 to 5, out of the exhaustive tree."""
     shield = ("Zip", "Age", "Alcohol")
     trees: dict[str, dict[str, Any]] = {}
@@ -176,7 +176,15 @@ def _tables_of_figure_3() -> Section:
     lines = []
     for what, levels, pair, why in printed:
         ours = (at[levels]["violating"], at[levels]["rows"])
-        lines.append(Line(what, f"T{pair}", f"T{ours}", Verdict.REPRODUCED if ours == pair else Verdict.DIFFERS, why))
+        lines.append(
+            ReproducedLine(
+                what,
+                f"T{pair}",
+                f"T{ours}",
+                Agreement.REPRODUCED if ours == pair else Agreement.DIFFERS,
+                why,
+            )
+        )
     lines += [
         _compared("exhaustive: rows", "21", told["exhaustive"]["rows"]),
         _compared("IAB: rows", "21", told["iab"]["rows"]),
@@ -186,22 +194,28 @@ def _tables_of_figure_3() -> Section:
             "IAB: tables generated", "6", told["iab"]["tables_generated"],
             "T2 has 22 rows, not 21, so IAB must look into it before it may stop",
         ),
-        Line("exhaustive: tables generated", "", str(told["exhaustive"]["tables_generated"]), Verdict.OURS),
-        Line("iab-fast: rows; tables checked", "", _checked(told["iab-fast"]), Verdict.OURS),
+        ReproducedLine("exhaustive: tables generated", "", str(told["exhaustive"]["tables_generated"]), Agreement.OURS),
+        ReproducedLine("iab-fast: rows; tables checked", "", _checked(told["iab-fast"]), Agreement.OURS),
     ]  # fmt: skip
-    return Section("Figures 3 to 5, Tables 4 to 6: <{Zip, Age, Alcohol}, 3>", tuple(lines))
+    return ReproducedSection("Figures 3 to 5, Tables 4 to 6: <{Zip, Age, Alcohol}, 3>", tuple(lines))
 
 
-def _compared(what: str, printed: str, ours: int, why: str = "") -> Line:
+def _compared(what: str, printed: str, ours: int, why: str = "") -> ReproducedLine:
     same = str(ours) == printed
-    return Line(what, printed, str(ours), Verdict.REPRODUCED if same else Verdict.DIFFERS, "" if same else why)
+    return ReproducedLine(
+        what,
+        printed,
+        str(ours),
+        Agreement.REPRODUCED if same else Agreement.DIFFERS,
+        "" if same else why,
+    )
 
 
 def _checked(told: Mapping[str, Any]) -> str:
     return f"{told['rows']}; {told['tables_checked']}"
 
 
-def _table_3() -> Section:
+def _table_3() -> ReproducedSection:
     rows = (0, 1, 5, 4, 9, 8)
     people = [weight_loss.ROWS[i][0] for i in rows for _ in range(weight_loss.ROWS[i][1])]
     names = ("Alcohol", "Age", "Zip", "Sex")
@@ -212,20 +226,20 @@ def _table_3() -> Section:
     )
     sizes = published.group_by(["Alcohol", "Age", "Zip"]).aggregate([([], "count_all")])["count_all"]
     told = draft.internal["search"]
-    return Section(
+    return ReproducedSection(
         "Table 3: by cell",
         (
-            Line("violating rows before", "3", str(told["violating_rows_before"]), Verdict.REPRODUCED),
-            Line(
-                "rows after, all safe", "4", str(told["rows"]), Verdict.DIFFERS,
+            ReproducedLine("violating rows before", "3", str(told["violating_rows_before"]), Agreement.REPRODUCED),
+            ReproducedLine(
+                "rows after, all safe", "4", str(told["rows"]), Agreement.DIFFERS,
                 "the paper takes one order of steps by hand; the search finds one that keeps a row more",
             ),
-            Line("smallest class after", "3", str(pc.min(sizes).as_py()), Verdict.REPRODUCED),
+            ReproducedLine("smallest class after", "3", str(pc.min(sizes).as_py()), Agreement.REPRODUCED),
         ),
     )  # fmt: skip
 
 
-def _table_7(data: Path) -> Section:
+def _table_7(data: Path) -> ReproducedSection:
     table = heart(data, "cleveland")
     lines = []
     for shield, printed in TABLE_7.items():
@@ -237,34 +251,36 @@ def _table_7(data: Path) -> Section:
         for method, (rows, generalizations) in printed.items():
             ours = told[method]
             lines.append(
-                Line(
+                ReproducedLine(
                     f"<{{{name}}}, 5>, {METHODS[method]} ({method})",
                     f"{rows} rows, {generalizations} generalizations",
                     f"{ours['rows']} rows, {ours['tables_generated']} generalizations",
-                    Verdict.NOT_REPRODUCIBLE,
+                    Agreement.NOT_REPRODUCIBLE,
                     OWN_SETTING,
                 )
             )
-        lines.append(Line(f"<{{{name}}}, 5>, iab-fast: rows; checks", "", _checked(told["iab-fast"]), Verdict.OURS))
+        lines.append(
+            ReproducedLine(f"<{{{name}}}, 5>, iab-fast: rows; checks", "", _checked(told["iab-fast"]), Agreement.OURS)
+        )
         lines.append(_shape(f"<{{{name}}}, 5>", told))
-    return Section("Table 7: Cleveland, different shields", tuple(lines))
+    return ReproducedSection("Table 7: Cleveland, different shields", tuple(lines))
 
 
-def _shape(what: str, told: Mapping[str, Mapping[str, Any]]) -> Line:
+def _shape(what: str, told: Mapping[str, Mapping[str, Any]]) -> ReproducedLine:
     rows = {method: told[method]["rows"] for method in METHODS}
     tables = {method: told[method]["tables_generated"] for method in METHODS}
     holds = rows["greedy"] <= rows["iab"] == rows["exhaustive"] and (
         tables["greedy"] <= tables["iab"] <= tables["exhaustive"]
     )
-    return Line(
+    return ReproducedLine(
         f"{what}: IAB has the rows of Method 1, greedy no more; greedy generates fewest tables, Method 1 most",
         "yes",
         "yes" if holds else "no",
-        Verdict.REPRODUCED if holds else Verdict.DIFFERS,
+        Agreement.REPRODUCED if holds else Agreement.DIFFERS,
     )
 
 
-def _figures_8_to_10(data: Path) -> Section:
+def _figures_8_to_10(data: Path) -> ReproducedSection:
     lines = []
     for site, people in (("cleveland", 303), ("hungarian", 294), ("va", 200)):
         table = heart(data, site)
@@ -273,19 +289,19 @@ def _figures_8_to_10(data: Path) -> Section:
             told[method] = solve(table, HEART, [SHIELD], 5, {"name": method})[0].internal["search"]
             effort = told[method].get("tables_generated", told[method].get("tables_checked"))
             lines.append(
-                Line(
+                ReproducedLine(
                     f"{site}, {people} records, {method}: tables, rows, seconds",
                     "in figures only",
                     f"{effort}, {told[method]['rows']}, {told[method]['seconds']:.3f}",
-                    Verdict.OURS if method == "iab-fast" else Verdict.NOT_REPRODUCIBLE,
+                    Agreement.OURS if method == "iab-fast" else Agreement.NOT_REPRODUCIBLE,
                     "" if method == "iab-fast" else OWN_SETTING,
                 )
             )
         lines.append(_shape(site, told))
-    return Section("Figures 8 to 10: <{Zip, Smoker, Sex, Age}, 5> on three data sets", tuple(lines))
+    return ReproducedSection("Figures 8 to 10: <{Zip, Smoker, Sex, Age}, 5> on three data sets", tuple(lines))
 
 
-def _table_8(data: Path) -> Section:
+def _table_8(data: Path) -> ReproducedSection:
     original = heart(data, "cleveland")
     lines = []
     for shield, printed in TABLE_8.items():
@@ -296,15 +312,17 @@ def _table_8(data: Path) -> Section:
             same = _same(ours, normalized)
             measured = not shield and name in {"Age", "Sex", "Cholesterol", "Blood sugar"}
             lines.append(
-                Line(
+                ReproducedLine(
                     f"{'<{' + ', '.join(shield) + '}, 5>' if shield else 'before'}: {name}",
                     f"{normalized:.2f}",
                     f"{ours:.3f}",
-                    Verdict.REPRODUCED if same else Verdict.DIFFERS,
+                    Agreement.REPRODUCED if same else Agreement.DIFFERS,
                     "" if measured or same else OWN_SETTING,
                 )
             )
-    return Section("Table 8: leakage of Cleveland before and after", tuple(lines), "The paper mostly cuts digits off.")
+    return ReproducedSection(
+        "Table 8: leakage of Cleveland before and after", tuple(lines), "The paper mostly cuts digits off."
+    )
 
 
 def adult(data: Path, method: str, run: Run) -> dict[str, Any]:
@@ -320,7 +338,7 @@ def adult(data: Path, method: str, run: Run) -> dict[str, Any]:
     return found
 
 
-def _adult(data: Path, run: Run, *, quick: bool) -> Section:
+def _adult(data: Path, run: Run, *, quick: bool) -> ReproducedSection:
     lines, seconds = [], {}
     for method in ("iab-fast", "greedy") if quick else ("iab-fast", "greedy", "iab", "exhaustive"):
         told = adult(data, method, run)
@@ -328,15 +346,15 @@ def _adult(data: Path, run: Run, *, quick: bool) -> Section:
         effort = told.get("tables_generated", told.get("tables_checked"))
         word = "checked" if method == "iab-fast" else "generated"
         what, ours = f"{method}: tables {word}, rows, seconds", f"{effort:,}, {told['rows']}, {told['seconds']:.2f}"
-        lines.append(Line(what, "", ours, Verdict.OURS))
+        lines.append(ReproducedLine(what, "", ours, Agreement.OURS))
     if "exhaustive" in seconds:
         ratio = seconds["iab-fast"] / seconds["exhaustive"]
-        lines.append(Line("time of iab-fast as a share of exhaustive's", "", f"{ratio:.4f}", Verdict.OURS))
+        lines.append(ReproducedLine("time of iab-fast as a share of exhaustive's", "", f"{ratio:.4f}", Agreement.OURS))
     table = load("adult-arx", data)
     found = leakage(table, columns=table.column_names, up_to=4, top=10)
     worst = found.sets[0]
     most = f"{', '.join(worst.attributes)}: {worst.normalized:.3f}"
     counted = f"{found.examined} of {found.possible}"
-    lines.append(Line("the set of up to four that leaks most", "", most, Verdict.OURS))
-    lines.append(Line("sets counted to find the ten that leak most", "", counted, Verdict.OURS))
-    return Section("Adult, nine quasi-identifiers, k = 5 (30,162 records)", tuple(lines))
+    lines.append(ReproducedLine("the set of up to four that leaks most", "", most, Agreement.OURS))
+    lines.append(ReproducedLine("sets counted to find the ten that leak most", "", counted, Agreement.OURS))
+    return ReproducedSection("Adult, nine quasi-identifiers, k = 5 (30,162 records)", tuple(lines))

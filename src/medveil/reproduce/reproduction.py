@@ -12,7 +12,7 @@ from typing import ClassVar
 from medveil.run import Run
 
 
-class Verdict(StrEnum):
+class Agreement(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
     NOT_REPRODUCIBLE = "not reproducible"
@@ -21,22 +21,22 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class ReproducedLine:
     """One figure: what it is, what the paper prints, what we measured, and why they differ where they do."""
 
     what: str
     paper: str
     ours: str
-    verdict: Verdict
+    verdict: Agreement
     why: str = ""
 
 
 @dataclass(frozen=True)
-class Section:
+class ReproducedSection:
     """One table or figure of a paper."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[ReproducedLine, ...]
     note: str = ""
 
 
@@ -48,14 +48,14 @@ class Reproduction(ABC):
     """Authors, year, title."""
 
     @abstractmethod
-    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[Section]:
+    def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
         """The paper's tables and figures, one after the other.
 
         `data` is the folder of public data sets; `quick` takes fewer repetitions, for a first look.
         """
 
 
-def to_markdown(reproduction: Reproduction, sections: Sequence[Section]) -> str:
+def to_markdown(reproduction: Reproduction, sections: Sequence[ReproducedSection]) -> str:
     """The results as a page."""
     parts = [f"# {reproduction.paper}", ""]
     for section in sections:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.codes.combine import Codes
-from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
-from medveil.risk.targets import Guess, Targets, draw_targets, guess
+from medveil.risk.risk import EXACT, Comparison, Risk, RiskFinding, Skipped, counted_rate
+from medveil.risk.targets import AttackerGuess, Targets, draw_targets, guess
 
 NO_SENSITIVE = "there is no sensitive attribute"
 
@@ -20,7 +20,7 @@ class Attempt:
     """The attack on one sensitive attribute: what the attacker says of each target, and what is true."""
 
     attribute: str
-    said: Guess
+    said: AttackerGuess
     truth: Codes
     usual: int
     """The most common value of the release: what a guesser says."""
@@ -68,7 +68,7 @@ class AttributeInference(Risk):
     cheap: ClassVar[bool] = False
     needs_original: ClassVar[bool] = True
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         if not comparison.sensitive_coverage:
             return Skipped(NO_SENSITIVE)
         if not len(comparison.classes):
@@ -81,7 +81,7 @@ class AttributeInference(Risk):
         parts = {f"right about {a.attribute}": a.rate for a in tried}
         parts |= {f"belief doubled, {a.attribute}": float((a.said.truth >= 2 * a.prior).mean()) for a in tried}
         note = f"The figure is that of '{worst.attribute}'."
-        return Finding(rate, worst.guesser, low, high, EXACT, len(targets), parts, comparison.counted, note)
+        return RiskFinding(rate, worst.guesser, low, high, EXACT, len(targets), parts, comparison.counted, note)
 
 
 class Homogeneity(Risk):
@@ -97,7 +97,7 @@ class Homogeneity(Risk):
     cheap: ClassVar[bool] = False
     needs_original: ClassVar[bool] = True
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         if not comparison.sensitive_coverage:
             return Skipped(NO_SENSITIVE)
         if not len(comparison.classes):
@@ -110,4 +110,4 @@ class Homogeneity(Risk):
         parts = {f"certain of {name}": float(hits.mean()) for name, hits in certain.items()}
         guesser = float(np.all(worst.prior >= 1.0))
         note = f"The figure is that of '{worst.attribute}'."
-        return Finding(rate, guesser, low, high, EXACT, len(targets), parts, comparison.counted, note)
+        return RiskFinding(rate, guesser, low, high, EXACT, len(targets), parts, comparison.counted, note)

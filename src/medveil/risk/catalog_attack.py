@@ -16,7 +16,7 @@ from medveil.engine.links import read_links
 from medveil.evaluation.matching import match
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
 from medveil.release.manifest import Manifest, read_manifest
-from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
+from medveil.risk.risk import EXACT, Comparison, Risk, RiskFinding, Skipped, counted_rate
 
 CLAIM = "counterfeit-catalog"
 Cell = tuple[str | None, ...]
@@ -40,7 +40,7 @@ class CatalogAttack(Risk):
     title: ClassVar[str] = "Attack: the catalog of counterfeits"
     cheap: ClassVar[bool] = False
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         none = Skipped("there is no catalog of counterfeits")
         if comparison.folder is None or not (comparison.folder / "manifest.json").is_file():
             return none
@@ -63,10 +63,10 @@ class CatalogAttack(Risk):
         tried = _pointed_at(comparison, manifest)
         if tried is None:
             note = "Weighed, not tried: which records are real is not known here."
-            return Finding(parts["posterior"], guesser, parts=parts, note=note)
+            return RiskFinding(parts["posterior"], guesser, parts=parts, note=note)
         hits, trials = tried
         rate, low, high = counted_rate(hits, trials)
-        return Finding(rate, guesser, low, high, EXACT, trials, parts, note="Each trial is a block of the catalog.")
+        return RiskFinding(rate, guesser, low, high, EXACT, trials, parts, note="Each trial is a block of the catalog.")
 
 
 def _pointed_at(comparison: Comparison, manifest: Manifest) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from medveil.evaluation.comparison import MEANS
 from medveil.evaluation.coverage import Coverage
 from medveil.hierarchy.hierarchy import Hierarchy
-from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
+from medveil.risk.risk import EXACT, Comparison, Risk, RiskFinding, Skipped, counted_rate
 from medveil.risk.targets import draw_targets
 
 
@@ -31,7 +31,7 @@ class Downcoding(Risk):
     cheap: ClassVar[bool] = False
     needs_original: ClassVar[bool] = True
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         random = comparison.random(self.name)
         targets = draw_targets(comparison, random)
         offsets, classes = targets.classes
@@ -58,7 +58,7 @@ class Downcoding(Risk):
             hits += int(np.count_nonzero(said == truth))
             guessed += int(np.count_nonzero(usual[label] == truth))
         rate, low, high = counted_rate(hits, len(general))
-        return Finding(rate, guessed / len(general), low, high, EXACT, len(general), counted=comparison.counted)
+        return RiskFinding(rate, guessed / len(general), low, high, EXACT, len(general), counted=comparison.counted)
 
 
 def _counts(comparison: Comparison, position: int) -> NDArray[np.float64]:

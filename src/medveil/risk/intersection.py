@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
+from medveil.risk.risk import EXACT, Comparison, Risk, RiskFinding, Skipped, counted_rate
 from medveil.risk.targets import Targets, draw_targets
 
 
@@ -24,7 +24,7 @@ class Intersection(Risk):
     cheap: ClassVar[bool] = False
     needs_original: ClassVar[bool] = True
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         other = comparison.other
         if other is None:
             return Skipped("there is no second release of the same people (--other)")
@@ -39,7 +39,7 @@ class Intersection(Risk):
         parts = {f"certain of {name}": float(hits[0].mean()) for name, hits in found.items()}
         parts |= {"with the first release alone": float(first.mean()), "with the second alone": float(second.mean())}
         note = f"The figure is that of '{worst}'."
-        return Finding(rate, guesser, low, high, EXACT, len(targets), parts, comparison.counted, note)
+        return RiskFinding(rate, guesser, low, high, EXACT, len(targets), parts, comparison.counted, note)
 
     def _certain(
         self, comparison: Comparison, other: Comparison, targets: Targets, name: str

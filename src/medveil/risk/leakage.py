@@ -8,12 +8,12 @@ from typing import Any
 
 from medveil.errors import PolicyError, did_you_mean
 from medveil.risk.leakage_count import Counter, Division, Positions
-from medveil.risk.leakage_crowd import Crowd
+from medveil.risk.leakage_entries import Entries
 from medveil.risk.leakage_sets import Explorer
 
 
 @dataclass(frozen=True)
-class Loss:
+class LeakageLoss:
     """What one set of attributes leaks: `values` combinations, `loss` in bits, `normalized` by all there is to learn,
     and the share of people whom some combination has for itself.
     """
@@ -35,7 +35,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Leakage:
-    """What attributes leak in a crowd of `people` about whom an attacker lacks `initial` bits.
+    """What attributes leak about `people` of whom an attacker lacks `initial` bits.
 
     singles: every attribute, the most leaking first. sets: the most leaking sets, of which `examined` out of
     `possible` ones were counted; empty where none were asked for. smallest: the smallest set that makes more than
@@ -45,26 +45,26 @@ class Leakage:
     people: int
     counted: str
     initial: float
-    singles: tuple[Loss, ...]
-    sets: tuple[Loss, ...] = ()
+    singles: tuple[LeakageLoss, ...]
+    sets: tuple[LeakageLoss, ...] = ()
     examined: int = 0
     possible: int = 0
     share: float | None = None
-    smallest: Loss | None = None
+    smallest: LeakageLoss | None = None
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[LeakageLoss, ...]:
         """Everything listed, each once, the most leaking first."""
         extra = () if self.smallest is None else (self.smallest,)
         return tuple(sorted(dict.fromkeys((*self.singles, *self.sets, *extra)), key=_by_loss))
 
-    def __iter__(self) -> Iterator[Loss]:
+    def __iter__(self) -> Iterator[LeakageLoss]:
         return iter(self.losses)
 
     def __len__(self) -> int:
         return len(self.losses)
 
-    def __getitem__(self, attributes: str | tuple[str, ...]) -> Loss:
+    def __getitem__(self, attributes: str | tuple[str, ...]) -> LeakageLoss:
         """The loss of one attribute or set, in any order."""
         wanted = {attributes} if isinstance(attributes, str) else set(attributes)
         for loss in self.losses:
@@ -82,7 +82,7 @@ class Leakage:
 
 
 def leakage_of(
-    crowd: Crowd,
+    entries: Entries,
     *,
     up_to: int = 1,
     top: int | None = None,
@@ -94,7 +94,7 @@ def leakage_of(
         Delta S = sum over values j of p(E_j) (S_0 - S_j)
         S_0 = -sum over people r of p(r) log2 p(r)        S_j = -sum over r in E_j of p(r | E_j) log2 p(r | E_j)
 
-    E_j: the people with value j. p(r): how likely r is the one looked for, 1/n each unless the crowd has a prior.
+    E_j: the people with value j. p(r): how likely r is the one looked for, 1/n each unless the entries has a prior.
     Normalized: Delta S / S_0. A person of several records shows one of them, each equally often, and p(r | E_j) is by
     Bayes' rule; Delta S is then the information that values and people share.
 
@@ -104,30 +104,30 @@ def leakage_of(
     Longpre, Kreinovich, Dumrongpokaphan 2017, Entropy as a measure of average loss of privacy; Arca, Hewett 2021,
     Analytics on anonymity for privacy retention in smart health data (whose S_j lacks the minus sign).
     """
-    chosen = crowd.names if among is None else tuple(among)
+    chosen = entries.names if among is None else tuple(among)
     for name in chosen:
-        if name not in crowd.names:
-            raise PolicyError(f"There is no column '{name}' to measure.", did_you_mean(name, crowd.names))
+        if name not in entries.names:
+            raise PolicyError(f"There is no column '{name}' to measure.", did_you_mean(name, entries.names))
     if unique is not None and not 0 <= unique < 1:
         raise PolicyError("The share of unique people must be from 0 to below 1.", "Give a number such as 0.5.")
-    counter = Counter(crowd)
+    counter = Counter(entries)
     up_to = min(up_to, len(chosen))
-    explorer = Explorer(counter, [crowd.names.index(name) for name in chosen])
+    explorer = Explorer(counter, [entries.names.index(name) for name in chosen])
     sets: list[Positions] = []
     if up_to > 1:
         sets = explorer.all(up_to) if top is None else explorer.top(up_to, top)
     examined = explorer.examined
-    explorer.examine([(position,) for position in range(len(crowd.names))])
+    explorer.examine([(position,) for position in range(len(entries.names))])
     smallest = explorer.smallest_unique(unique) if unique is not None and chosen else None
 
-    def loss(positions: Positions) -> Loss:
-        return _loss(crowd, positions, explorer.known[positions])
+    def loss(positions: Positions) -> LeakageLoss:
+        return _loss(entries, positions, explorer.known[positions])
 
     return Leakage(
-        people=crowd.people,
-        counted="records" if crowd.person is None else "people",
-        initial=crowd.initial,
-        singles=tuple(sorted((loss((p,)) for p in range(len(crowd.names))), key=_by_loss)),
+        people=entries.people,
+        counted="records" if entries.person is None else "people",
+        initial=entries.initial,
+        singles=tuple(sorted((loss((p,)) for p in range(len(entries.names))), key=_by_loss)),
         sets=tuple(loss(s) for s in sets),
         examined=examined,
         possible=explorer.number_of_sets(up_to) if up_to > 1 else 0,
@@ -136,22 +136,22 @@ def leakage_of(
     )
 
 
-def loss_of(crowd: Crowd, names: Sequence[str]) -> Loss:
+def loss_of(entries: Entries, names: Sequence[str]) -> LeakageLoss:
     """What one set of attributes leaks."""
-    positions = tuple(sorted(crowd.names.index(name) for name in names))
-    return _loss(crowd, positions, Counter(crowd).divide(positions))
+    positions = tuple(sorted(entries.names.index(name) for name in names))
+    return _loss(entries, positions, Counter(entries).divide(positions))
 
 
-def _by_loss(loss: Loss) -> tuple[float, int, tuple[str, ...]]:
+def _by_loss(loss: LeakageLoss) -> tuple[float, int, tuple[str, ...]]:
     """The most leaking first, of equals the smaller set."""
     return -loss.loss, len(loss.attributes), loss.attributes
 
 
-def _loss(crowd: Crowd, positions: Positions, division: Division) -> Loss:
-    return Loss(
-        attributes=tuple(crowd.names[p] for p in positions),
+def _loss(entries: Entries, positions: Positions, division: Division) -> LeakageLoss:
+    return LeakageLoss(
+        attributes=tuple(entries.names[p] for p in positions),
         values=division.values,
         loss=division.loss,
-        normalized=division.loss / crowd.initial if crowd.initial > 0 else 0.0,
-        unique=division.unique / max(crowd.people, 1),
+        normalized=division.loss / entries.initial if entries.initial > 0 else 0.0,
+        unique=division.unique / max(entries.people, 1),
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from medveil.codes.kernels import add_counts, sort_by_class
 from medveil.codes.rank import fold, rank
-from medveil.risk.leakage_crowd import Crowd
+from medveil.risk.leakage_entries import Entries
 
 DIRECT = 1 << 20
 PER_ENTRY = 4
@@ -41,67 +41,67 @@ class Division:
 
 
 class Counter:
-    """Divides one crowd by any set of attributes; safe for several threads."""
+    """Divides entries by any set of attributes; safe for several threads."""
 
-    def __init__(self, crowd: Crowd) -> None:
-        self.crowd = crowd
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
         self._lock = threading.Lock()
         self._ranks: OrderedDict[Positions, tuple[NDArray[np.int32], int]] = OrderedDict()
 
     def divide(self, positions: Positions) -> Division:
         """The division by these attributes, ascending positions."""
-        crowd = self.crowd
-        if crowd.person is not None or crowd.mass is not None:
+        entries = self.entries
+        if entries.person is not None or entries.mass is not None:
             return self._divide_mass(positions)
-        space = math.prod(crowd.sizes[p] for p in positions)
-        if space <= max(DIRECT, PER_ENTRY * len(crowd.counts)):
+        space = math.prod(entries.sizes[p] for p in positions)
+        if space <= max(DIRECT, PER_ENTRY * len(entries.counts)):
             chosen = np.array(positions, dtype=np.int64)
-            radices = np.array([crowd.sizes[p] for p in positions], dtype=np.int64)
-            sums = _count(crowd.codes, chosen, radices, crowd.counts, space)
+            radices = np.array([entries.sizes[p] for p in positions], dtype=np.int64)
+            sums = _count(entries.codes, chosen, radices, entries.counts, space)
         else:
             ranks, number = self._ranked(positions)
             sums = np.zeros(number, dtype=np.int64)
-            add_counts(ranks, crowd.counts, sums)
+            add_counts(ranks, entries.counts, sums)
         values, weighted, unique = _sum_up(sums)
-        loss = min(max(crowd.initial - weighted / max(crowd.people, 1), 0.0), crowd.initial)
+        loss = min(max(entries.initial - weighted / max(entries.people, 1), 0.0), entries.initial)
         return Division(values, loss, loss, unique)
 
     def _divide_mass(self, positions: Positions) -> Division:
-        crowd = self.crowd
+        entries = self.entries
         ranks, number = self._ranked(positions)
-        mass = crowd.mass
+        mass = entries.mass
         assert mass is not None
         sums = np.bincount(ranks, mass, minlength=number)
         entropy = _tidy(-float(sums[sums > 0] @ np.log2(sums[sums > 0])))
-        if crowd.person is None:
+        if entries.person is None:
             records = np.zeros(number, dtype=np.int64)
-            add_counts(ranks, crowd.counts, records)
-            return Division(number, min(entropy, crowd.initial), entropy, int(np.count_nonzero(records == 1)))
+            add_counts(ranks, entries.counts, records)
+            return Division(number, min(entropy, entries.initial), entropy, int(np.count_nonzero(records == 1)))
         begins = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=number)))).astype(np.int64)
         order = np.empty(len(ranks), dtype=np.int64)
         sort_by_class(ranks, begins[:-1].copy(), order)
-        remaining, unique = _within(order, begins, crowd.person, mass, crowd.people)
-        return Division(number, min(_tidy(crowd.initial - remaining), crowd.initial), entropy, unique)
+        remaining, unique = _within(order, begins, entries.person, mass, entries.people)
+        return Division(number, min(_tidy(entries.initial - remaining), entries.initial), entropy, unique)
 
     def _ranked(self, positions: Positions) -> tuple[NDArray[np.int32], int]:
         """The rank of each entry's combination, from those of a part of the set where that leaves the fewest keys."""
-        crowd = self.crowd
+        entries = self.entries
         with self._lock:
             kept = dict(self._ranks)
         if positions in kept:
             return kept[positions]
 
         def keys_from(part: Positions) -> int:
-            return kept[part][1] * math.prod(crowd.sizes[p] for p in positions if p not in part)
+            return kept[part][1] * math.prod(entries.sizes[p] for p in positions if p not in part)
 
         parts = [part for part in kept if set(part).issubset(positions)]
         part = min(parts, key=keys_from, default=())
-        columns = [crowd.codes[p] for p in positions if p not in part]
-        sizes = [crowd.sizes[p] for p in positions if p not in part]
+        columns = [entries.codes[p] for p in positions if p not in part]
+        sizes = [entries.sizes[p] for p in positions if p not in part]
         if part:
             columns, sizes = [kept[part][0], *columns], [kept[part][1], *sizes]
         lookups = [np.arange(size, dtype=np.int32) for size in sizes]
-        ranks, first = rank(*fold(columns, lookups, sizes, len(crowd.counts)))
+        ranks, first = rank(*fold(columns, lookups, sizes, len(entries.counts)))
         with self._lock:
             self._ranks[positions] = (ranks, len(first))
             while len(self._ranks) > RANKS_KEPT:

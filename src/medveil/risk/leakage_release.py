@@ -14,7 +14,7 @@ from medveil.engine.links import Links
 from medveil.evaluation.coverage import encode_texts
 from medveil.methods.problem import Problem
 from medveil.risk.leakage import loss_of
-from medveil.risk.leakage_crowd import Crowd, crowd_of, make_crowd
+from medveil.risk.leakage_entries import Entries, entries_of, make_entries
 from medveil.table.schema import Kind
 
 
@@ -27,7 +27,7 @@ def before_and_after(problem: Problem, published: pa.Table, links: Links | None 
     subject = problem.schema.subject
     before = _before(problem)
     plain = {name: _of_plain(problem, name) for name in problem.schema.plain}
-    after = _crowd({name: published[name] for name in published.column_names})
+    after = _entries({name: published[name] for name in published.column_names})
     if links is not None and subject is not None and problem.engine.has_rows:
         after = _linked(problem.engine, links, problem.schema.plain, subject)
     quasi = problem.schema.quasi
@@ -44,52 +44,52 @@ def before_and_after(problem: Problem, published: pa.Table, links: Links | None 
     }
 
 
-def _told(crowd: Crowd, names: Sequence[str]) -> dict[str, Any] | None:
+def _told(entries: Entries, names: Sequence[str]) -> dict[str, Any] | None:
     """None where a column is not there: a method may make some of its own."""
-    if not names or not set(names) <= set(crowd.names):
+    if not names or not set(names) <= set(entries.names):
         return None
-    found = loss_of(crowd, names)
+    found = loss_of(entries, names)
     return {"values": found.values, "loss": found.loss, "normalized": found.normalized, "unique": found.unique}
 
 
-def _before(problem: Problem) -> Crowd:
+def _before(problem: Problem) -> Entries:
     """The people of the source, by quasi-identifiers and sensitive attributes. Cells serve where nobody has several."""
     cells, subject = problem.cells, problem.schema.subject
     if subject is not None:
         # Where domains are declared the source may hold anything, so kinds are found out.
         declared = any(model.declared_domains for model in problem.models)
         kinds: dict[str, Kind | None] = {} if declared else {n: domain.kind for n, domain in cells.domains.items()}
-        return crowd_of(problem.engine, problem.counted, subject=subject, kinds=kinds)
+        return entries_of(problem.engine, problem.counted, subject=subject, kinds=kinds)
     codes = np.concatenate([cells.codes, np.array([*cells.sensitive.values()]).reshape(-1, len(cells))])
     sizes = [len(cells.domains[name]) for name in problem.counted]
     real = cells.counts > 0
-    return make_crowd(problem.counted, codes[:, real], sizes, cells.counts[real])
+    return make_entries(problem.counted, codes[:, real], sizes, cells.counts[real])
 
 
-def _of_plain(problem: Problem, name: str) -> Crowd:
+def _of_plain(problem: Problem, name: str) -> Entries:
     """The people of the source by one plain column. Its values stay in the engine: there may be as many as rows."""
     engine, subject = problem.engine, problem.schema.subject
-    entries = engine.occurrences(name, subject)
-    codes, people = (np.asarray(entries[column]) for column in ("code", "person"))
+    seen = engine.occurrences(name, subject)
+    codes, people = (np.asarray(seen[column]) for column in ("code", "person"))
     size = int(codes.max(initial=-1)) + 1
-    counts = np.asarray(entries["records"])
-    return make_crowd([name], codes[None, :], [size], counts, person=None if subject is None else people)
+    counts = np.asarray(seen["records"])
+    return make_entries([name], codes[None, :], [size], counts, person=None if subject is None else people)
 
 
-def _crowd(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None = None) -> Crowd:
+def _entries(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None = None) -> Entries:
     """The people of a table of which every row is a record."""
     encoded = [encode_texts(column) for column in columns.values()]
     rows = len(next(iter(columns.values()), ()))
     codes = np.array([codes for _, codes in encoded], dtype=np.int32).reshape(len(encoded), rows)
-    return make_crowd(
+    return make_entries(
         list(columns), codes, [len(texts) for texts, _ in encoded], np.ones(rows, dtype=np.int64), person=person
     )
 
 
-def _linked(engine: Engine, links: Links, plain: Sequence[str], subject: str) -> Crowd:
+def _linked(engine: Engine, links: Links, plain: Sequence[str], subject: str) -> Entries:
     """The people of what was published: the records that were kept, each with its labels and whose it is."""
     rows = with_rows(engine).texts((*plain, subject)).filter(pa.array(links.kept))
     columns = {name: links.published[name] for name in links.labels.column_names}
     columns |= {name: rows[name] for name in plain}
     _, person = encode_texts(rows[subject])
-    return _crowd(columns, person)
+    return _entries(columns, person)

@@ -34,7 +34,7 @@ Bounds = NDArray[np.float64]
 
 
 class Explorer:
-    """Sets of some attributes of a crowd, with what was counted of them so far."""
+    """Sets of some attributes of entries, with what was counted of them so far."""
 
     def __init__(self, counter: Counter, among: Sequence[int]) -> None:
         self.counter = counter
@@ -121,7 +121,7 @@ class Explorer:
             pair = self.known.get((min(a, b), max(a, b)))
             given[a, b] = alone[a] if pair is None else min(pair.entropy - alone[b], alone[a])
         found = {s: d.loss for s, d in self.known.items()}
-        initial = self.counter.crowd.initial
+        initial = self.counter.entries.initial
         bounds = np.empty(len(sets))
         for i, positions in enumerate(sets):
             exact = found.get(positions)
@@ -143,12 +143,12 @@ class Explorer:
         equally likely, each of them adds log2(n) / n to the loss, so their share is at most the normalized loss.
         """
         self.examine([self.among])
-        crowd = self.counter.crowd
-        people = max(crowd.people, 1)
+        entries = self.counter.entries
+        people = max(entries.people, 1)
         everything = self.known[self.among].unique / people
         if everything <= share:
             return None
-        plain = crowd.person is None and crowd.mass is None
+        plain = entries.person is None and entries.mass is None
         needed = self._needed(share)
         for size in range(1, len(self.among)):
             sets = self.every_set(size)
@@ -157,8 +157,8 @@ class Explorer:
                 [
                     min(
                         everything,
-                        math.prod(crowd.sizes[a] for a in positions) / people,
-                        loss / crowd.initial if plain and crowd.initial > 0 else 1.0,
+                        math.prod(entries.sizes[a] for a in positions) / people,
+                        loss / entries.initial if plain and entries.initial > 0 else 1.0,
                     )
                     for positions, loss in zip(sets, losses, strict=True)
                 ]
@@ -171,7 +171,7 @@ class Explorer:
 
     def _needed(self, share: float) -> list[frozenset[int]]:
         """Attributes, and pairs of them, of which a set must hold one: all the others together do not suffice."""
-        people = self.counter.crowd.people
+        people = self.counter.entries.people
         found: list[frozenset[int]] = []
         for size in (1, 2):
             missing = [frozenset(m) for m in itertools.combinations(self.among, size)]
@@ -182,7 +182,7 @@ class Explorer:
         return found
 
     def _most_unique(self, sets: Sequence[Positions], bounds: Bounds, share: float) -> Positions | None:
-        people = self.counter.crowd.people
+        people = self.counter.entries.people
         best, found = share, None
         for i in np.argsort(-bounds, kind="stable"):
             if bounds[i] + SLACK < best or bounds[i] + SLACK <= share:

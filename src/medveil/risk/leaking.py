@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from medveil.engine.links import read_links
 from medveil.risk.leakage_release import before_and_after
-from medveil.risk.risk import Comparison, Finding, Risk, Skipped
+from medveil.risk.risk import Comparison, Risk, RiskFinding, Skipped
 
 
 def leakage_of_comparison(comparison: Comparison) -> dict[str, Any]:
@@ -29,7 +29,7 @@ class LeakageOfRelease(Risk):
     name: ClassVar[str] = "leakage"
     title: ClassVar[str] = "Leakage of quasi-identifiers"
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         quasi = comparison.problem.schema.quasi
         if not quasi or not set(quasi) <= set(comparison.published.column_names):
             return Skipped("not all quasi-identifiers are published")
@@ -43,4 +43,4 @@ class LeakageOfRelease(Risk):
         for told in found["attributes"]:
             if told["attribute"] in quasi and told["after"] is not None:
                 parts[told["attribute"]] = float(told["after"]["normalized"])
-        return Finding(float(together["after"]["normalized"]), parts=parts, counted=found["counted_after"])
+        return RiskFinding(float(together["after"]["normalized"]), parts=parts, counted=found["counted_after"])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from medveil.evaluation.matching import matching_classes
 from medveil.evaluation.population import strangers
-from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
+from medveil.risk.risk import EXACT, Comparison, Risk, RiskFinding, Skipped, counted_rate
 from medveil.risk.targets import draw_targets
 
 
@@ -27,7 +27,7 @@ class Membership(Risk):
     cheap: ClassVar[bool] = False
     needs_original: ClassVar[bool] = True
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         if not comparison.coverage:
             return Skipped("there is no quasi-identifier")
         random = comparison.random(self.name)
@@ -47,7 +47,7 @@ class Membership(Risk):
         hits = int(np.count_nonzero(yes[0])) + int(np.count_nonzero(~yes[1][:number]))
         rate, low, high = counted_rate(hits, 2 * number)
         parts = {"yes to members": float(yes[0].mean()), "yes to strangers": float(yes[1][:number].mean())}
-        return Finding(rate, 0.5, low, high, EXACT, 2 * number, parts, comparison.counted, note)
+        return RiskFinding(rate, 0.5, low, high, EXACT, 2 * number, parts, comparison.counted, note)
 
 
 def made_up(comparison: Comparison, number: int, random: np.random.Generator) -> NDArray[np.int32]:

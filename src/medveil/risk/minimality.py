@@ -13,7 +13,7 @@ from medveil.cells import Cells
 from medveil.codes.combine import Codes, combine
 from medveil.evaluation.matching import matching_classes
 from medveil.privacy.count import count_classes
-from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
+from medveil.risk.risk import EXACT, Comparison, Risk, RiskFinding, Skipped, counted_rate
 from medveil.risk.targets import draw_targets
 from medveil.table.domain import Domain
 
@@ -40,7 +40,7 @@ class Minimality(Risk):
     cheap: ClassVar[bool] = False
     needs_original: ClassVar[bool] = True
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         models = [m for m in comparison.problem.models if m.needs_sensitive and m.basis == "files" and m.on is None]
         if not comparison.sensitive_coverage:
             return Skipped("there is no sensitive attribute")
@@ -76,7 +76,7 @@ class Minimality(Risk):
             return Skipped(f"no target has a class of its own of at most {LARGEST_CLASS} records")
         rate, low, high = counted_rate(hits, tried)
         note = f"The figure is that of '{name}'."
-        return Finding(rate, guessed / tried, low, high, EXACT, tried, counted=comparison.counted, note=note)
+        return RiskFinding(rate, guessed / tried, low, high, EXACT, tried, counted=comparison.counted, note=note)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from medveil.risk.risk import EXACT, Comparison, Finding, Risk, Skipped, counted_rate
+from medveil.risk.risk import EXACT, Comparison, Risk, RiskFinding, Skipped, counted_rate
 from medveil.risk.targets import draw_targets
 
 
@@ -23,7 +23,7 @@ class RecordLinkage(Risk):
     cheap: ClassVar[bool] = False
     needs_original: ClassVar[bool] = True
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         if not len(comparison.classes):
             return Skipped("nothing was published")
         random = comparison.random(self.name)
@@ -32,7 +32,7 @@ class RecordLinkage(Risk):
         right = (random.integers(0, candidates) == 0) & targets.published
         rate, low, high = counted_rate(int(np.count_nonzero(right)), len(targets))
         alone = targets.published & (targets.candidates == 1)
-        return Finding(
+        return RiskFinding(
             rate,
             1.0 / float(comparison.sizes.sum()),
             low,

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from medveil.evaluation.population import population_of_classes
-from medveil.risk.risk import Comparison, Finding, Risk, Skipped
+from medveil.risk.risk import Comparison, Risk, RiskFinding, Skipped
 
 NOTHING = "nothing was published"
 
@@ -28,7 +28,7 @@ class Prosecutor(Risk):
     name: ClassVar[str] = "prosecutor"
     title: ClassVar[str] = "Prosecutor risk"
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         sizes = comparison.sizes
         if not len(sizes):
             return Skipped(NOTHING)
@@ -38,7 +38,7 @@ class Prosecutor(Risk):
             "average": len(sizes) / float(sizes.sum()),
             f"share above {threshold:g}": float(sizes[1.0 / sizes > threshold].sum() / sizes.sum()),
         }
-        return Finding(parts["highest"], 1.0 / float(sizes.sum()), parts=parts, counted=comparison.counted)
+        return RiskFinding(parts["highest"], 1.0 / float(sizes.sum()), parts=parts, counted=comparison.counted)
 
 
 class Journalist(Risk):
@@ -53,7 +53,7 @@ class Journalist(Risk):
     name: ClassVar[str] = "journalist"
     title: ClassVar[str] = "Journalist risk"
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         sizes, population = comparison.sizes, population_of_classes(comparison)
         if population is None:
             return Skipped("there is no population file ('evaluation: {population: FILE}' in the policy)")
@@ -70,7 +70,7 @@ class Journalist(Risk):
         note = f"{outside} classes hold more people than the population has of them." if outside else ""
         people = comparison.problem.cells.population
         guesser = 1.0 / max(float(people.sum()), 1.0) if people is not None else None
-        return Finding(parts["highest"], guesser, parts=parts, counted=comparison.counted, note=note)
+        return RiskFinding(parts["highest"], guesser, parts=parts, counted=comparison.counted, note=note)
 
 
 class Marketer(Risk):
@@ -85,7 +85,7 @@ class Marketer(Risk):
     name: ClassVar[str] = "marketer"
     title: ClassVar[str] = "Marketer risk"
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         sizes, population = comparison.sizes, population_of_classes(comparison)
         if not len(sizes):
             return Skipped(NOTHING)
@@ -94,4 +94,4 @@ class Marketer(Risk):
         if population is not None:
             behind = np.maximum(population, sizes)
             parts["against the population"] = float((sizes / behind).sum()) / total
-        return Finding(list(parts.values())[-1], 1.0 / total, parts=parts, counted=comparison.counted)
+        return RiskFinding(list(parts.values())[-1], 1.0 / total, parts=parts, counted=comparison.counted)

@@ -12,14 +12,14 @@ from medveil.evaluation.comparison import MEANS, Comparison, Skipped
 from medveil.evaluation.population import POPULATION
 from medveil.risk.dp_audit import binomial_bounds
 
-__all__ = ["Comparison", "Finding", "Risk", "Skipped", "assess_risks", "counted_rate"]
+__all__ = ["Comparison", "Risk", "RiskFinding", "Skipped", "assess_risks", "counted_rate"]
 
 CONFIDENCE = 0.95
 EXACT = "95 %, Clopper-Pearson"
 
 
 @dataclass(frozen=True)
-class Finding:
+class RiskFinding:
     """A risk between 0 and 1.
 
     guesser: what somebody reaches who does not look at the release; None where there is no such figure.
@@ -53,7 +53,7 @@ class Risk(ABC):
     needs_original: ClassVar[bool] = False
 
     @abstractmethod
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         """The figure, or why there is none."""
 
 
@@ -69,10 +69,10 @@ def counted_rate(hits: int, trials: int) -> tuple[float, float, float]:
 
 def assess_risks(
     comparison: Comparison, found: Mapping[str, type[Risk]], *, cheap_only: bool
-) -> dict[str, Finding | Skipped]:
+) -> dict[str, RiskFinding | Skipped]:
     """Every risk of a release; attacks are left out where only cheap ones are wanted."""
     attacked = _as_attacked(comparison)
-    results: dict[str, Finding | Skipped] = {}
+    results: dict[str, RiskFinding | Skipped] = {}
     for name, risk in found.items():
         if cheap_only and not risk.cheap:
             continue

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.codes.combine import Codes
-from medveil.evaluation.comparison import Comparison, Histogram
+from medveil.evaluation.comparison import Comparison, PublishedHistogram
 from medveil.evaluation.matching import match, matching_classes
 from medveil.risk.nearest import nearest_classes
 
@@ -65,7 +65,7 @@ class Targets:
         """The sensitive value of each target, which the attacker wants to know."""
         return self.comparison.problem.cells.sensitive[name][self.cells].astype(np.int64)
 
-    def beliefs(self, histogram: Histogram) -> Histogram:
+    def beliefs(self, histogram: PublishedHistogram) -> PublishedHistogram:
         """What the attacker believes: for each *target*, the weight of each sensitive value among the candidates."""
         offsets, classes = self.classes
         number = len(self.comparison.classes)
@@ -78,7 +78,7 @@ class Targets:
         keys = np.repeat(target, lengths) * values + histogram.values[entries]
         used, place = np.unique(keys, return_inverse=True)
         weights = np.bincount(place.reshape(-1), histogram.weights[entries], minlength=len(used)).astype(np.float64)
-        return Histogram(used // values, used % values, weights)
+        return PublishedHistogram(used // values, used % values, weights)
 
 
 def draw_targets(comparison: Comparison, random: np.random.Generator, number: int | None = None) -> Targets:
@@ -101,7 +101,7 @@ def draw_targets(comparison: Comparison, random: np.random.Generator, number: in
 
 
 @dataclass(frozen=True)
-class Guess:
+class AttackerGuess:
     """What the attacker would say of each target: the likeliest value (-1: no candidate), how sure, and how many values
     are possible; `truth` is the weight share of the target's own value.
     """
@@ -112,7 +112,7 @@ class Guess:
     truth: NDArray[np.float64]
 
 
-def guess(beliefs: Histogram, truths: Codes) -> Guess:
+def guess(beliefs: PublishedHistogram, truths: Codes) -> AttackerGuess:
     """From weights of values to one guess for each target; of equally likely values the first."""
     number = len(truths)
     starts = np.searchsorted(beliefs.classes, np.arange(number + 1))
@@ -126,4 +126,4 @@ def guess(beliefs: Histogram, truths: Codes) -> Guess:
     share[known] = beliefs.weights[best] / totals[known]
     own = beliefs.values == truths[beliefs.classes]
     truth[beliefs.classes[own]] = beliefs.weights[own] / totals[beliefs.classes[own]]
-    return Guess(value, share, np.diff(starts), truth)
+    return AttackerGuess(value, share, np.diff(starts), truth)

@@ -8,7 +8,7 @@ import numpy as np
 
 from medveil.evaluation.population import population_of_classes
 from medveil.risk.population_models import pitman_uniques, zayatz_share
-from medveil.risk.risk import Comparison, Finding, Risk, Skipped
+from medveil.risk.risk import Comparison, Risk, RiskFinding, Skipped
 
 
 class SampleUniqueness(Risk):
@@ -20,11 +20,11 @@ class SampleUniqueness(Risk):
     name: ClassVar[str] = "sample-uniqueness"
     title: ClassVar[str] = "Unique in the release"
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         sizes = comparison.sizes
         if not len(sizes):
             return Skipped("nothing was published")
-        return Finding(float(np.count_nonzero(sizes == 1) / sizes.sum()), counted=comparison.counted)
+        return RiskFinding(float(np.count_nonzero(sizes == 1) / sizes.sum()), counted=comparison.counted)
 
 
 class PopulationUniqueness(Risk):
@@ -46,14 +46,14 @@ class PopulationUniqueness(Risk):
     name: ClassVar[str] = "population-uniqueness"
     title: ClassVar[str] = "Unique in the population"
 
-    def assess(self, comparison: Comparison) -> Finding | Skipped:
+    def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         sizes, population = comparison.sizes, population_of_classes(comparison)
         if not len(sizes):
             return Skipped("nothing was published")
         total, unique = int(sizes.sum()), int(np.count_nonzero(sizes == 1))
         if population is not None:
             alone = int(np.count_nonzero((sizes == 1) & (population <= 1)))
-            return Finding(alone / total, counted=comparison.counted, note="Counted in the population file.")
+            return RiskFinding(alone / total, counted=comparison.counted, note="Counted in the population file.")
         size = comparison.settings.population_size
         if size is None:
             return Skipped("the policy names neither a population nor its size ('evaluation: {population_size: N}')")
@@ -64,7 +64,7 @@ class PopulationUniqueness(Risk):
         pitman = pitman_uniques(sizes, size)
         if pitman is None:
             note = "Zayatz's estimate: Pitman's model cannot be fitted to classes like these."
-            return Finding(zayatz, parts={"zayatz": zayatz}, counted=comparison.counted, note=note)
+            return RiskFinding(zayatz, parts={"zayatz": zayatz}, counted=comparison.counted, note=note)
         estimate = min(pitman / size, share)
         parts = {"pitman": estimate, "zayatz": zayatz}
-        return Finding(estimate, parts=parts, counted=comparison.counted, note="Pitman's estimate.")
+        return RiskFinding(estimate, parts=parts, counted=comparison.counted, note="Pitman's estimate.")

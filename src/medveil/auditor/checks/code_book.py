@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from medveil.auditor.code_book import FILE, Line, meaning, read_code_book, recoded_as
+from medveil.auditor.code_book import FILE, CodeBookLine, meaning, read_code_book, recoded_as
 from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Refuted, Terms
 from medveil.auditor.evidence import Evidence
 from medveil.errors import MedveilError
@@ -54,7 +54,7 @@ class CodeBookCheck(Check):
         return Finding({"people": min(least, default=None)}, min(least, default=required) >= required)
 
 
-def _check_sets(evidence: Evidence, lines: list[Line], imputed: Sequence[str]) -> None:
+def _check_sets(evidence: Evidence, lines: list[CodeBookLine], imputed: Sequence[str]) -> None:
     """A set is that of the ids of the records that show it, which are those that are the same in every recoded column.
 
     Where missing values were imputed, a set may hold one more id, which stands in for them.
@@ -90,7 +90,7 @@ def _check_sets(evidence: Evidence, lines: list[Line], imputed: Sequence[str]) -
             raise Refuted(f"{number:,} published sets of '{name}' are not the values of the records that show them")
 
 
-def _check_means(evidence: Evidence, name: str, lines: list[Line], told: Mapping[str, Any]) -> int:
+def _check_means(evidence: Evidence, name: str, lines: list[CodeBookLine], told: Mapping[str, Any]) -> int:
     """The fewest people in any piece between two ends of the column's intervals, where every line is true."""
     intervals = _intervals(evidence, name, lines)
     numbers, weights = _numbers(evidence, name, told)
@@ -117,7 +117,7 @@ def _check_means(evidence: Evidence, name: str, lines: list[Line], told: Mapping
     return min(people(low, high) for low, high in pieces)
 
 
-def _intervals(evidence: Evidence, name: str, lines: list[Line]) -> list[tuple[float, float]]:
+def _intervals(evidence: Evidence, name: str, lines: list[CodeBookLine]) -> list[tuple[float, float]]:
     """The ends of the interval of each line: the first and last reach to infinity."""
     path = evidence.folder / INTERNAL / INTERVALS
     try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Terms, figure
 from medveil.auditor.evidence import Evidence
-from medveil.auditor.histogram import Histogram, count, input_shares
+from medveil.auditor.histogram import AuditedHistogram, count, input_shares
 
 
 class DeltaDisclosureCheck(Check):
@@ -57,7 +57,7 @@ class BetaLikenessCheck(Check):
 
 def _compared(
     evidence: Evidence, claim: Mapping[str, Any]
-) -> tuple[Histogram, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[AuditedHistogram, NDArray[np.float64], NDArray[np.float64]]:
     """The histogram, the input's share of every value, and that of the value of each pair."""
     attribute = evidence.attribute(claim)
     histogram = count(evidence, evidence.shield(claim), attribute, whole=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Terms, figure
 from medveil.auditor.evidence import Evidence
-from medveil.auditor.histogram import Histogram, count
+from medveil.auditor.histogram import AuditedHistogram, count
 
 
 class LDiversityCheck(Check):
@@ -42,13 +42,13 @@ class LDiversityCheck(Check):
         return Finding({"l": l, "c": figure(worst)}, worst < terms.number("c"))
 
 
-def _entropies(histogram: Histogram) -> NDArray[np.float64]:
+def _entropies(histogram: AuditedHistogram) -> NDArray[np.float64]:
     total = histogram.added(histogram.counts)
     logarithms = histogram.added(histogram.counts * np.log(histogram.counts))
     return np.asarray(np.log(total) - logarithms / total, dtype=np.float64)
 
 
-def _top_over_tail(histogram: Histogram, l: int) -> NDArray[np.float64]:  # noqa: E741 - the literature's name
+def _top_over_tail(histogram: AuditedHistogram, l: int) -> NDArray[np.float64]:  # noqa: E741 - the literature's name
     """Infinite for a class of fewer than l values."""
     order = np.lexsort((-histogram.counts, histogram.classes))
     falling = histogram.counts[order]

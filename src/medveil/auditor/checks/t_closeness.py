@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Refuted, Terms, figure
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import levels
-from medveil.auditor.histogram import Histogram, count, input_counts, input_shares
+from medveil.auditor.histogram import AuditedHistogram, count, input_counts, input_shares
 from medveil.table.schema import Kind
 
 _BLOCK = 1 << 22
@@ -60,14 +60,14 @@ class TClosenessCheck(Check):
         return Finding({"t": figure(worst)}, worst <= t + ROUNDING)
 
 
-def _halves(histogram: Histogram, whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def _halves(histogram: AuditedHistogram, whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """1/2 sum_i |p_i - q_i| of each class: what it lacks of the input is 1 minus the input's share of its values."""
     of_input = whole[histogram.codes]
     held = histogram.added(np.abs(histogram.shares - of_input))
     return (held + 1.0 - histogram.added(of_input)) / 2
 
 
-def _blocks(histogram: Histogram) -> Iterator[NDArray[np.float64]]:
+def _blocks(histogram: AuditedHistogram) -> Iterator[NDArray[np.float64]]:
     """The shares of all values in each class, some classes at a time."""
     width = len(histogram.domain)
     height = max(_BLOCK // width, 1)

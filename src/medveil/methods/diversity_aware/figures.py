@@ -27,7 +27,7 @@ _STATED = 10_000
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedClusters:
     """The records with the class that they are published in."""
 
     problem: Problem
@@ -45,7 +45,9 @@ class Published:
         return count_classes(self.cells, of_cluster[self.cluster], int(of_cluster.max()) + 1)
 
 
-def read_published(problem: Problem, units: Units, labels: Sequence[Labels], cluster: NDArray[np.int32]) -> Published:
+def read_published(
+    problem: Problem, units: Units, labels: Sequence[Labels], cluster: NDArray[np.int32]
+) -> PublishedClusters:
     """`cluster` is that of each unit."""
     records = len(units.of_record)
     subjects = None
@@ -59,10 +61,10 @@ def read_published(problem: Problem, units: Units, labels: Sequence[Labels], clu
         domains=problem.cells.domains,
         subjects=subjects,
     )
-    return Published(problem, cells, labels, cluster[units.of_record])
+    return PublishedClusters(problem, cells, labels, cluster[units.of_record])
 
 
-def require(published: Published) -> None:
+def require(published: PublishedClusters) -> None:
     """Refuse clusters that do not keep what the policy asks for; say what they reach."""
     problem = published.problem
     for requirement in problem.requirements:
@@ -78,7 +80,7 @@ def require(published: Published) -> None:
             )
 
 
-def figures(published: Published) -> dict[str, Any]:
+def figures(published: PublishedClusters) -> dict[str, Any]:
     """Table III: k, and for each sensitive attribute distinct l, entropy l, recursive (c,l) and the variational
     distance, each of its worst class, with that class's counts of values, the largest first.
     """

@@ -17,7 +17,7 @@ from medveil.methods.diversity_aware.figures import figures, read_published, req
 from medveil.methods.diversity_aware.publishing import Labels, means, ranges, shares
 from medveil.methods.diversity_aware.rounds import Clustering, Effort, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.diversity_aware.units import Column, Units, make_distances, read_columns, read_units
+from medveil.methods.diversity_aware.units import UnitColumn, Units, make_distances, read_columns, read_units
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
@@ -221,14 +221,14 @@ class DiversityAware(Method):
         )
         return values, caps
 
-    def _publish(self, column: Column, units: Units, cluster: NDArray[np.int32], clusters: int) -> Labels:
+    def _publish(self, column: UnitColumn, units: Units, cluster: NDArray[np.int32], clusters: int) -> Labels:
         if self.publish == "ranges":
             return ranges(column, units, cluster, clusters)
         if self.categories == "shares" and column.numbers is None:
             return shares(column, cluster, clusters)
         return means(column, cluster, clusters, self.digits)
 
-    def _form(self, column: Column) -> str | None:
+    def _form(self, column: UnitColumn) -> str | None:
         if self.publish == "ranges":
             return None
         if column.numbers is not None:

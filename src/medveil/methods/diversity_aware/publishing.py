@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.methods.diversity_aware.units import Column, Units, group_means
+from medveil.methods.diversity_aware.units import UnitColumn, Units, group_means
 from medveil.methods.problem import label_array
 from medveil.table.domain import read_number
 from medveil.table.labels import range_label, set_label, value_label
@@ -32,7 +32,7 @@ class Labels:
         return label_array(self.labels, self.codes[cluster])
 
 
-def means(column: Column, cluster: NDArray[np.int32], clusters: int, digits: int | None) -> Labels:
+def means(column: UnitColumn, cluster: NDArray[np.int32], clusters: int, digits: int | None) -> Labels:
     """The mean of each cluster's units, each counted once; for categories the most frequent one.
 
     Missing numbers have no part in a mean. It is left empty where fewer than half of the cluster's units have a number,
@@ -54,7 +54,7 @@ def means(column: Column, cluster: NDArray[np.int32], clusters: int, digits: int
     )
 
 
-def decimals_of(column: Column) -> int:
+def decimals_of(column: UnitColumn) -> int:
     """As few decimals as move no mean by more than a hundredth of the column's standard deviation.
 
     Ages that spread by 9 years are published as 54.3, cholesterol that spreads by 51 mg/dl as 246. Numbers that are the
@@ -64,7 +64,7 @@ def decimals_of(column: Column) -> int:
     return math.ceil(-accuracy - math.log10(column.largest) - 1e-9)
 
 
-def shares(column: Column, cluster: NDArray[np.int32], clusters: int) -> Labels:
+def shares(column: UnitColumn, cluster: NDArray[np.int32], clusters: int) -> Labels:
     """For categories, which share of each cluster's units has which value, the most frequent first: `a 70%, b 30%`."""
     codes = column.categories
     width = int(codes.max()) + 1
@@ -79,7 +79,7 @@ def shares(column: Column, cluster: NDArray[np.int32], clusters: int) -> Labels:
     return _labels([", ".join(part) for part in parts])
 
 
-def ranges(column: Column, units: Units, cluster: NDArray[np.int32], clusters: int) -> Labels:
+def ranges(column: UnitColumn, units: Units, cluster: NDArray[np.int32], clusters: int) -> Labels:
     """What each cluster's records fill: the range from the least to the greatest number or date, the set of categories;
     `?` among them where some are missing.
     """
@@ -94,7 +94,7 @@ def ranges(column: Column, units: Units, cluster: NDArray[np.int32], clusters: i
     return _labels(written)
 
 
-def _filled(column: Column, values: Sequence[Label]) -> Label:
+def _filled(column: UnitColumn, values: Sequence[Label]) -> Label:
     """Codes are in natural order, a missing value last."""
     if column.numbers is None:
         return set_label(values)
@@ -124,12 +124,12 @@ def _modes(
     return pairs[chosen] % width, counts[chosen]
 
 
-def _value(column: Column, code: int) -> Label:
+def _value(column: UnitColumn, code: int) -> Label:
     value = column.domain.values[code]
     return None if value is None else value_label(value)
 
 
-def _number(column: Column, mean: float, decimals: int) -> str:
+def _number(column: UnitColumn, mean: float, decimals: int) -> str:
     if column.domain.kind is Kind.DATE:
         return (_EPOCH + dt.timedelta(days=round(mean))).isoformat()
     rounded = round(mean, decimals)

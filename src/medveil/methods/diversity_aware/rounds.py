@@ -249,7 +249,7 @@ def measure_gap(
 
 
 @dataclass(frozen=True)
-class _Block:
+class _Neighbourhood:
     """Neighbouring clusters with all of their records, and the place of each record's cluster among them."""
 
     clusters: NDArray[np.int64]
@@ -257,7 +257,7 @@ class _Block:
     cluster: NDArray[np.int32]
 
 
-def _neighbourhoods(centers: Points, cluster: NDArray[np.int32], size: int, run: Run) -> Iterator[_Block]:
+def _neighbourhoods(centers: Points, cluster: NDArray[np.int32], size: int, run: Run) -> Iterator[_Neighbourhood]:
     """All clusters in blocks of neighbours, so many to each: centers are halved with columns weighed at random, so
     that the edges are elsewhere each time.
     """
@@ -269,4 +269,4 @@ def _neighbourhoods(centers: Points, cluster: NDArray[np.int32], size: int, run:
     for first in range(0, len(centers), size):
         last = min(first + size, len(centers))
         records = by_place[starts[first] : starts[last]]
-        yield _Block(order[first:last], records, (place[cluster[records]] - first).astype(np.int32))
+        yield _Neighbourhood(order[first:last], records, (place[cluster[records]] - first).astype(np.int32))

@@ -80,7 +80,7 @@ def read_units(problem: Problem) -> Units:
 
 
 @dataclass(frozen=True)
-class Column:
+class UnitColumn:
     """One quasi-identifier: its codes by record, and by unit a number (NaN where missing) or a code."""
 
     name: str
@@ -110,7 +110,7 @@ class Column:
         return self.spread * self.largest
 
 
-def read_columns(problem: Problem, units: Units) -> list[Column]:
+def read_columns(problem: Problem, units: Units) -> list[UnitColumn]:
     """The quasi-identifiers."""
     columns = []
     for position, name in enumerate(problem.cells.quasi):
@@ -118,11 +118,11 @@ def read_columns(problem: Problem, units: Units) -> list[Column]:
         codes = problem.cells.codes[position][problem.cell_of_row]
         numbers = units.mean(domain.numbers[codes]) if domain.kind in _ON_A_LINE else None
         categories = np.isnan(numbers).astype(np.int32) if numbers is not None else units.most_frequent(codes)
-        columns.append(Column(name, domain, codes, numbers, categories, problem.weight(name)))
+        columns.append(UnitColumn(name, domain, codes, numbers, categories, problem.weight(name)))
     return columns
 
 
-def make_distances(columns: list[Column], *, standardized: bool) -> Points:
+def make_distances(columns: list[UnitColumn], *, standardized: bool) -> Points:
     """The units as points whose Manhattan distances are meant.
 
     Standardized, every column has variance 1 = 1/2 E d^2, where d is the distance of two units taken at random: numbers
@@ -148,7 +148,7 @@ def make_distances(columns: list[Column], *, standardized: bool) -> Points:
     )
 
 
-def _on_a_line(column: Column, *, standardized: bool) -> NDArray[np.float64]:
+def _on_a_line(column: UnitColumn, *, standardized: bool) -> NDArray[np.float64]:
     """The numbers about their mean, at which missing ones lie, on the scale of distances."""
     assert column.numbers is not None
     if column.spread == 0.0:

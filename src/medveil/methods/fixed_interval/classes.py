@@ -22,7 +22,7 @@ Judge = Callable[[Ids, int], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
-class Rows:
+class SourceRows:
     """The records one by one, in the source's order.
 
     cells: the cell of each.
@@ -35,18 +35,18 @@ class Rows:
     marks: NDArray[np.uint64]
 
 
-def read_rows(problem: Problem, records: Records) -> Rows:
+def read_rows(problem: Problem, records: Records) -> SourceRows:
     """The records in the source's order; equal ones are told apart by their person, or by their plain columns."""
     engine, subject = with_rows(problem.engine), problem.schema.subject
     cells = engine.cell_of_row(records.raw, records.columns)
     apart = (subject,) if subject is not None else problem.schema.plain
     if not apart:
-        return Rows(cells, None, np.zeros(len(cells), dtype=np.uint64))
+        return SourceRows(cells, None, np.zeros(len(cells), dtype=np.uint64))
     people = None if subject is None else engine.codes(subject).indices.to_numpy().astype(np.int32)
-    return Rows(cells, people, engine.marks(apart))
+    return SourceRows(cells, people, engine.marks(apart))
 
 
-def order_rows(rows: Rows, ranking: Ranking, taking_part: Places) -> tuple[Places, Places]:
+def order_rows(rows: SourceRows, ranking: Ranking, taking_part: Places) -> tuple[Places, Places]:
     """The records that take part, by their tuple's place in the ranking, and where a new unit begins: a unit is one
     record, or all records of one person with the same quasi-identifiers, which are never parted.
 
@@ -79,7 +79,7 @@ def _deal(tuples: Places, values: Places, marks: NDArray[np.uint64]) -> Places:
     return np.asarray(order[np.argsort(tuples[order] + share, kind="stable")], dtype=np.int64)
 
 
-def cut(rows: Rows, order: Places, units: Places, k: int) -> tuple[Ids, int]:
+def cut(rows: SourceRows, order: Places, units: Places, k: int) -> tuple[Ids, int]:
     """The class of each record (-1: in none), and the number of classes: along the ranking, a class ends as soon as it
     has k people. Fewer than k people at the end belong to the last class (equation 4: n / k classes).
     """
@@ -118,7 +118,7 @@ def _cut(
     return classes, current + 1
 
 
-def split(records: Records, rows: Rows, classes: Ids) -> tuple[Records, Ids, Places]:
+def split(records: Records, rows: SourceRows, classes: Ids) -> tuple[Records, Ids, Places]:
     """The records with cells that lie in one class each; the class of each cell, and the cell of each record."""
     keys = rows.cells * (int(classes.max(initial=-1)) + 2) + classes + 1
     found, first, cell_of_row = np.unique(keys, return_index=True, return_inverse=True)

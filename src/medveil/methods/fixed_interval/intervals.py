@@ -21,7 +21,7 @@ MOST_INTERVALS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Grid:
+class IntervalGrid:
     """Intervals from `edges[i]` to `edges[i + 1]`, the upper end excluded except for the last; a number beyond the ends
     belongs to the first or the last. `declared`: the ends were declared, not read from the data.
     """
@@ -39,7 +39,7 @@ class Grid:
 
 def make_grid(
     ends: tuple[float, float], intervals: int, width: float | None, unit: float, name: str, *, declared: bool
-) -> Grid:
+) -> IntervalGrid:
     """Equal intervals from the lowest to the highest value (equation 1).
 
         w = (B - A) / N, rounded up to a unit
@@ -68,11 +68,11 @@ def make_grid(
             "Give fewer intervals." if width is None else "Give a greater width.",
         )
     decimals = max(round(-math.log10(unit)), 0) if width is None else 12
-    return Grid(np.round((first + np.arange(number + 1) * step) * unit, decimals), declared)
+    return IntervalGrid(np.round((first + np.arange(number + 1) * step) * unit, decimals), declared)
 
 
 @dataclass(frozen=True)
-class Intervals:
+class ColumnIntervals:
     """The intervals of one column after those with too few people were joined with their neighbours.
 
     starts: for each joined interval its first interval of the grid, then the number of those.
@@ -81,7 +81,7 @@ class Intervals:
     support: how many people have a number in the intervals from a first to a last.
     """
 
-    grid: Grid
+    grid: IntervalGrid
     starts: NDArray[np.int64]
     people: NDArray[np.int64]
     values: Numbers
@@ -124,7 +124,7 @@ class Intervals:
         return float(middle.mean())
 
 
-def fit(column: Column, cells: Cells, kept: NDArray[np.bool_], grid: Grid, least: int) -> Intervals:
+def fit(column: Column, cells: Cells, kept: NDArray[np.bool_], grid: IntervalGrid, least: int) -> ColumnIntervals:
     """The intervals of a column, joined until each has the least number of people whose own numbers lie in it.
 
     Missing and imputed numbers are nobody's.
@@ -156,7 +156,7 @@ def fit(column: Column, cells: Cells, kept: NDArray[np.bool_], grid: Grid, least
         inside = (joined[column.codes] >= first) & (joined[column.codes] <= last) & there
         return int(_people(cells, np.zeros(len(cells), dtype=np.int32), 1, inside)[0])
 
-    return Intervals(grid, starts, people, column.numbers[order], weights[order], support)
+    return ColumnIntervals(grid, starts, people, column.numbers[order], weights[order], support)
 
 
 def _people(

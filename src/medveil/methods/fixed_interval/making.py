@@ -15,23 +15,23 @@ from medveil.methods.fixed_interval.analysis import Spread, spread
 from medveil.methods.fixed_interval.attributes import Column
 from medveil.methods.fixed_interval.classes import Ids, join_failing, merge_until
 from medveil.methods.fixed_interval.cleaning import Records
-from medveil.methods.fixed_interval.publication import Published
+from medveil.methods.fixed_interval.publication import PublishedColumn
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes, reference_of
 from medveil.privacy.model import Reference
 
-Publish = Callable[[Ids, int, Mapping[str, Spread]], dict[str, Published]]
+Publish = Callable[[Ids, int, Mapping[str, Spread]], dict[str, PublishedColumn]]
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeClasses:
     """The class of each cell, the number of classes, what is published for each, the spread of their numbers, and how
     many classes were joined away.
     """
 
     classes: Ids
     number: int
-    published: Mapping[str, Published]
+    published: Mapping[str, PublishedColumn]
     spreads: Mapping[str, Spread]
     joined: int
 
@@ -46,7 +46,7 @@ class Reading:
     reference: Reference
 
 
-def make(problem: Problem, records: Records, classes: Ids, number: int, publish: Publish) -> Made:
+def make(problem: Problem, records: Records, classes: Ids, number: int, publish: Publish) -> MadeClasses:
     """Join classes with their neighbours until every model holds on each class by itself, and on every class of the
     published table, where several classes may look the same.
     """
@@ -61,7 +61,7 @@ def make(problem: Problem, records: Records, classes: Ids, number: int, publish:
         published = publish(classes, number, spreads)
         verdict = _published_verdict(problem, readings, classes, number, [published[c.name] for c in records.quasi])
         if verdict.all():
-            return Made(classes, number, published, spreads, first - number)
+            return MadeClasses(classes, number, published, spreads, first - number)
         if number == 1:
             raise _unreachable(problem, readings, classes)
         joined = join_failing(verdict)
@@ -102,7 +102,7 @@ def _judge(problem: Problem, readings: list[Reading]) -> Callable[[Ids, int], ND
 
 
 def _published_verdict(
-    problem: Problem, readings: list[Reading], classes: Ids, number: int, published: list[Published]
+    problem: Problem, readings: list[Reading], classes: Ids, number: int, published: list[PublishedColumn]
 ) -> NDArray[np.bool_]:
     """Whether each class is within published classes that hold, for the models that joining classes may break: those
     which do not survive merging.

@@ -21,13 +21,13 @@ from medveil.methods.fixed_interval.analysis import Rule, Spread, outliers
 from medveil.methods.fixed_interval.attributes import EPOCH, Column
 from medveil.methods.fixed_interval.classes import Ids, cut, order_rows, read_rows, split
 from medveil.methods.fixed_interval.cleaning import Impossible, Missing, Records, clean, require
-from medveil.methods.fixed_interval.intervals import Intervals, Statistic, ends_of, fit, make_grid
-from medveil.methods.fixed_interval.making import Made, make, unknown_in
+from medveil.methods.fixed_interval.intervals import ColumnIntervals, Statistic, ends_of, fit, make_grid
+from medveil.methods.fixed_interval.making import MadeClasses, make, unknown_in
 from medveil.methods.fixed_interval.promises import UNSAFE, promises, published_attributes
 from medveil.methods.fixed_interval.publication import (
     CODE_BOOK,
     INTERVALS,
-    Published,
+    PublishedColumn,
     code_book,
     hand_out_ids,
     interval_table,
@@ -161,14 +161,14 @@ class FixedInterval(Method):
         far_off = self._outliers(records, formed, number)
         far = np.logical_or.reduce(list(far_off.values()))
         records = records.without(far, "outlier")
-        intervals: dict[str, Intervals] = {}
+        intervals: dict[str, ColumnIntervals] = {}
         ids = {
             column.name: hand_out_ids(column, records.kept, self._declared(problem, column.name), run.random)
             for column in records.attributes
             if not column.is_number
         }
 
-        def publish(classes: Ids, number: int, spreads: Mapping[str, Spread]) -> dict[str, Published]:
+        def publish(classes: Ids, number: int, spreads: Mapping[str, Spread]) -> dict[str, PublishedColumn]:
             run.step("Publishing classes", 0.6)
             for column in records.attributes:
                 if column.is_number and column.name not in intervals:
@@ -223,7 +223,7 @@ class FixedInterval(Method):
             if column.is_number
         }
 
-    def _intervals(self, problem: Problem, records: Records, column: Column) -> Intervals:
+    def _intervals(self, problem: Problem, records: Records, column: Column) -> ColumnIntervals:
         """The intervals of a column, from its declared ends, or from those of the data, which stay in the house."""
         declared = self.ranges.get(column.name) or declared_ends(problem, column.name)
         held = np.bincount(column.codes[records.kept], minlength=len(column.values)) > 0
@@ -243,7 +243,9 @@ class FixedInterval(Method):
         values = specification.leaves(name, problem.folder) if specification is not None else None
         return values if values is not None and len(values) <= MOST_DECLARED else None
 
-    def _means(self, column: Column, intervals: Intervals, classes: Ids, number: int, found: Spread) -> Published:
+    def _means(
+        self, column: Column, intervals: ColumnIntervals, classes: Ids, number: int, found: Spread
+    ) -> PublishedColumn:
         return publish_means(
             column,
             intervals,
@@ -258,7 +260,7 @@ class FixedInterval(Method):
         self,
         problem: Problem,
         records: Records,
-        made: Made,
+        made: MadeClasses,
         class_of_row: Ids,
         unsafe: str | None,
         internal: Mapping[str, Any],

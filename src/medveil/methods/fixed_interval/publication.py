@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from medveil.methods.fixed_interval.analysis import Spread
 from medveil.methods.fixed_interval.attributes import Column
 from medveil.methods.fixed_interval.classes import Ids
-from medveil.methods.fixed_interval.intervals import Intervals, Statistic
+from medveil.methods.fixed_interval.intervals import ColumnIntervals, Statistic
 from medveil.table.labels import MISSING, set_label
 
 CODE_BOOK = "codebook.csv"
@@ -24,7 +24,7 @@ PREFIXES = ("s", "id", "code")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CodeBookEntry:
     """A line of the code book: what stands for what, and on how many people it rests.
 
     low, high: the ends of the interval whose mean it is; `told`: as they are published, where they were declared.
@@ -43,24 +43,24 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedColumn:
     """What is published of one attribute: `labels[code]` for the code of each class (None: missing)."""
 
     labels: tuple[str | None, ...]
     codes: NDArray[np.int32]
-    entries: tuple[Entry, ...]
+    entries: tuple[CodeBookEntry, ...]
 
 
 def publish_means(
     column: Column,
-    intervals: Intervals,
+    intervals: ColumnIntervals,
     found: Spread,
     unknown: NDArray[np.bool_],
     *,
     statistic: Statistic,
     threshold: float,
     widen: float,
-) -> Published:
+) -> PublishedColumn:
     """Each class as the mean of the fixed interval that holds the class's mean.
 
     A class whose range is under the threshold T is widened about its middle to `widen` times T, and published as
@@ -77,7 +77,7 @@ def publish_means(
     pairs, pair = np.unique(first * len(intervals) + last, return_inverse=True)
     used = np.zeros(len(pairs), dtype=np.bool_)
     used[pair[~empty]] = True
-    entries: list[Entry] = []
+    entries: list[CodeBookEntry] = []
     texts: list[str] = []
     for number, is_used in zip(pairs.tolist(), used.tolist(), strict=True):
         entry = _mean_entry(column, intervals, statistic, *divmod(number, len(intervals))) if is_used else None
@@ -85,12 +85,14 @@ def publish_means(
         entries += [entry] if entry else []
     labels = (*texts, *(set_label([text, None]) for text in texts), None)
     codes = np.where(empty, 2 * len(texts), pair + np.where(unknown, len(texts), 0))
-    return Published(labels, codes.astype(np.int32), tuple(entries))
+    return PublishedColumn(labels, codes.astype(np.int32), tuple(entries))
 
 
-def _mean_entry(column: Column, intervals: Intervals, statistic: Statistic, first: int, last: int) -> Entry:
+def _mean_entry(
+    column: Column, intervals: ColumnIntervals, statistic: Statistic, first: int, last: int
+) -> CodeBookEntry:
     low, high = (float(end) for end in intervals.edges[[first, last + 1]])
-    return Entry(
+    return CodeBookEntry(
         attribute=column.name,
         published=column.written.text(intervals.figure(statistic, first, last)),
         stands_for=statistic,
@@ -125,7 +127,7 @@ def id_text(ids: Mapping[str, int]) -> Callable[[int], str]:
     return lambda number: f"{prefix}{number}"
 
 
-def publish_sets(column: Column, classes: Ids, number: int, ids: Mapping[str, int]) -> Published:
+def publish_sets(column: Column, classes: Ids, number: int, ids: Mapping[str, int]) -> PublishedColumn:
     """Each class as the set of the ids of its values; `?` for a missing one."""
     unknown = len(ids)
     id_of_code = np.array([unknown if v is None else ids.get(v, 0) for v in column.values], dtype=np.int64)
@@ -144,11 +146,13 @@ def publish_sets(column: Column, classes: Ids, number: int, ids: Mapping[str, in
     labels = pc.if_else(pa.array(sizes > 1), braced, joined).dictionary_encode()
     alone = (sizes == 1) & (np.append(members, unknown)[offsets[:-1]] == unknown)
     codes = np.where(alone | (sizes == 0), len(labels.dictionary), labels.indices.to_numpy(zero_copy_only=False))
-    entries = [Entry(column.name, written(id_), value) for value, id_ in sorted(ids.items(), key=lambda item: item[1])]
-    return Published((*labels.dictionary.to_pylist(), None), codes.astype(np.int32), tuple(entries))
+    entries = [
+        CodeBookEntry(column.name, written(id_), value) for value, id_ in sorted(ids.items(), key=lambda item: item[1])
+    ]
+    return PublishedColumn((*labels.dictionary.to_pylist(), None), codes.astype(np.int32), tuple(entries))
 
 
-def code_book(entries: Sequence[Entry]) -> pa.Table:
+def code_book(entries: Sequence[CodeBookEntry]) -> pa.Table:
     """What recipients get: interval ends only where they were declared, since others are somebody's values."""
     return pa.table(
         {
@@ -162,7 +166,7 @@ def code_book(entries: Sequence[Entry]) -> pa.Table:
     )
 
 
-def interval_table(entries: Sequence[Entry]) -> pa.Table:
+def interval_table(entries: Sequence[CodeBookEntry]) -> pa.Table:
     """What the steward and the auditor get: every published interval with its ends."""
     of_means = [entry for entry in entries if entry.people is not None]
     return pa.table(

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from medveil.methods.fixed_interval.attributes import Column, Numbers
 from medveil.methods.fixed_interval.classes import Ids
 from medveil.methods.fixed_interval.cleaning import Records
-from medveil.methods.fixed_interval.intervals import Intervals
-from medveil.methods.fixed_interval.making import Made
+from medveil.methods.fixed_interval.intervals import ColumnIntervals
+from medveil.methods.fixed_interval.making import MadeClasses
 
 Thresholds = Callable[[str], float]
 MOST_BARS = 150
@@ -23,7 +23,11 @@ WIDTH, HEIGHT, MARGIN = 900, 220, 50
 
 
 def account(
-    records: Records, made: Made, intervals: Mapping[str, Intervals], thresholds: Thresholds, unsafe: str | None
+    records: Records,
+    made: MadeClasses,
+    intervals: Mapping[str, ColumnIntervals],
+    thresholds: Thresholds,
+    unsafe: str | None,
 ) -> dict[str, Any]:
     """How many records were left out and why, and how often classes and intervals had to be joined or widened."""
     return {
@@ -41,7 +45,9 @@ def account(
     }
 
 
-def class_table(records: Records, made: Made, formed: Ids, far: NDArray[np.bool_], thresholds: Thresholds) -> pa.Table:
+def class_table(
+    records: Records, made: MadeClasses, formed: Ids, far: NDArray[np.bool_], thresholds: Thresholds
+) -> pa.Table:
     """One line a class: its records, its outliers, and for each number its range, quartiles and mean."""
     counts = records.cells.counts
     within = made.classes >= 0
@@ -69,7 +75,7 @@ _TITLES = {
 }
 
 
-def _class_of_outliers(made: Made, formed: Ids, far: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _class_of_outliers(made: MadeClasses, formed: Ids, far: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The class which each outlier was removed from, as it is numbered after joining; one past the last where all of
     its class is gone.
     """
@@ -79,7 +85,7 @@ def _class_of_outliers(made: Made, formed: Ids, far: NDArray[np.bool_]) -> NDArr
     return np.asarray(now[formed[far]], dtype=np.int64)
 
 
-def picture(records: Records, made: Made, formed: Ids, far: Mapping[str, NDArray[np.bool_]], rule: str) -> str:
+def picture(records: Records, made: MadeClasses, formed: Ids, far: Mapping[str, NDArray[np.bool_]], rule: str) -> str:
     """The classes in the order of the ranking, as SVG: for each number the range (thin), the middle half (thick) and
     the median of each class, with the records that the rule took for outliers in red (`far`, by column).
     """
@@ -100,7 +106,9 @@ def picture(records: Records, made: Made, formed: Ids, far: Mapping[str, NDArray
     return "\n".join([*parts, "</svg>"])
 
 
-def _panel(column: Column, made: Made, place: NDArray[np.int64], points: Numbers, top: int, title: str) -> list[str]:
+def _panel(
+    column: Column, made: MadeClasses, place: NDArray[np.int64], points: Numbers, top: int, title: str
+) -> list[str]:
     found = made.spreads[column.name]
     bars = min(made.number, MOST_BARS)
     bar_of_class = np.arange(made.number) * bars // made.number

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.methods.iab.recoding import Measured, Moves, Nodes, Recoding
+from medveil.methods.iab.recoding import Measured, Moves, Nodes, TableRecoding
 from medveil.methods.iab.table import Flags, FullTable, distinct
 from medveil.methods.problem import label_array
 from medveil.privacy.count import count_classes
@@ -17,7 +17,7 @@ Raised = bytes
 """The level of each combination of shield values in each attribute of the shield."""
 
 
-class ByCell(Recoding[Raised]):
+class ByCell(TableRecoding[Raised]):
     """A state is a level for every combination of values on the shield, attribute by attribute.
 
     A step on an attribute moves the combinations that violate a requirement with that attribute up one level there.

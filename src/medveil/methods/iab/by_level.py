@@ -12,12 +12,12 @@ from medveil.codes.rank import rank
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.lattice.space import Levels
 from medveil.lattice.tables import PackedTable
-from medveil.methods.iab.recoding import Measured, Moves, Recoding
+from medveil.methods.iab.recoding import Measured, Moves, TableRecoding
 from medveil.methods.iab.table import Flags, FullTable
 from medveil.methods.problem import label_array
 
 
-class ByLevel(Recoding[Levels]):
+class ByLevel(TableRecoding[Levels]):
     """A state is the level of each quasi-identifier."""
 
     def __init__(self, table: FullTable) -> None:

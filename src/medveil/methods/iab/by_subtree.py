@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.codes.rank import fold, rank
-from medveil.methods.iab.recoding import Measured, Moves, Nodes, Recoding
+from medveil.methods.iab.recoding import Measured, Moves, Nodes, TableRecoding
 from medveil.methods.iab.table import Flags, FullTable, distinct
 from medveil.methods.problem import label_array
 
@@ -17,7 +17,7 @@ Cut = tuple[bytes, ...]
 """For each attribute of the shield, the level of every leaf."""
 
 
-class BySubtree(Recoding[Cut]):
+class BySubtree(TableRecoding[Cut]):
     """A state is a cut through each hierarchy. A step takes one value of a row and moves everything under its parent,
     at whatever level it is, up to that parent.
 

@@ -15,7 +15,7 @@ from medveil.methods.iab.by_cell import ByCell
 from medveil.methods.iab.by_level import ByLevel
 from medveil.methods.iab.by_subtree import BySubtree
 from medveil.methods.iab.fast import search_fast
-from medveil.methods.iab.recoding import Recoding
+from medveil.methods.iab.recoding import TableRecoding
 from medveil.methods.iab.table import FullTable, full_table
 from medveil.methods.iab.tree import tree_of
 from medveil.methods.method import Method
@@ -59,10 +59,10 @@ class _RowSearch(Method):
         )
 
     @abstractmethod
-    def recoding(self, table: FullTable) -> Recoding[Any]: ...
+    def recoding(self, table: FullTable) -> TableRecoding[Any]: ...
 
     @abstractmethod
-    def find(self, recoding: Recoding[Any], run: Run) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    def find(self, recoding: TableRecoding[Any], run: Run) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """The state to publish, what is told of the search, and what else the steward gets."""
 
 
@@ -87,11 +87,15 @@ class _TreeSearch(_RowSearch):
             return f"by cell it keeps k-anonymity only, not {others[0]}"
         return super().why_not(problem)
 
-    def recoding(self, table: FullTable) -> Recoding[Any]:
-        chosen: dict[Generalization, type[Recoding[Any]]] = {"levels": ByLevel, "subtree": BySubtree, "cell": ByCell}
+    def recoding(self, table: FullTable) -> TableRecoding[Any]:
+        chosen: dict[Generalization, type[TableRecoding[Any]]] = {
+            "levels": ByLevel,
+            "subtree": BySubtree,
+            "cell": ByCell,
+        }
         return chosen[self.generalization](table)
 
-    def find(self, recoding: Recoding[Any], run: Run) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    def find(self, recoding: TableRecoding[Any], run: Run) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         searched = searching.search(
             recoding,
             self.order,
@@ -169,10 +173,10 @@ class IabFast(_RowSearch):
                 return f"generalizing may break {model.name} where it held; take iab"
         return super().why_not(problem)
 
-    def recoding(self, table: FullTable) -> Recoding[Any]:
+    def recoding(self, table: FullTable) -> TableRecoding[Any]:
         return ByLevel(table)
 
-    def find(self, recoding: Recoding[Any], run: Run) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    def find(self, recoding: TableRecoding[Any], run: Run) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         root = recoding.measure(recoding.root())
         found = search_fast(recoding.table, time_limit=self.time_limit, tell=lambda share: run.step("Searching", share))
         assert found.levels is not None
@@ -188,7 +192,7 @@ class IabFast(_RowSearch):
         return found.levels, told, {}
 
 
-def _refuse_unreachable(recoding: Recoding[Any]) -> None:
+def _refuse_unreachable(recoding: TableRecoding[Any]) -> None:
     """Where generalizing as far as the levels allow does not do, and less cannot: how close one gets."""
     table = recoding.table
     summit = recoding.measure(recoding.summit())

@@ -38,7 +38,7 @@ class Moves(Enum):
     """Those about one violated requirement and, by subtree, about one violating row: one of them must be taken."""
 
 
-class Recoding(ABC, Generic[State]):
+class TableRecoding(ABC, Generic[State]):
     """A way of generalizing: how far one step goes."""
 
     def __init__(self, table: FullTable) -> None:

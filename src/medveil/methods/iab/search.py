@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-from medveil.methods.iab.recoding import Measured, Moves, Recoding, State
+from medveil.methods.iab.recoding import Measured, Moves, State, TableRecoding
 
 Key = tuple[int, ...]
 CHECKED = 64
@@ -74,7 +74,7 @@ class Searched(Generic[State]):
 
 
 def search(
-    recoding: Recoding[State], order: Order, *, time_limit: float, tell: Callable[[int], None]
+    recoding: TableRecoding[State], order: Order, *, time_limit: float, tell: Callable[[int], None]
 ) -> Searched[State]:
     """The safe table with most rows, of several the first found.
 
@@ -96,7 +96,9 @@ def search(
 
 
 class _Search(Generic[State]):
-    def __init__(self, recoding: Recoding[State], order: Order, deadline: float, tell: Callable[[int], None]) -> None:
+    def __init__(
+        self, recoding: TableRecoding[State], order: Order, deadline: float, tell: Callable[[int], None]
+    ) -> None:
         self._recoding = recoding
         self._order = order
         self._deadline = deadline

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from medveil.methods.iab.recoding import Recoding, State
+from medveil.methods.iab.recoding import State, TableRecoding
 from medveil.methods.iab.search import Node, Searched
 
 LIMIT = 5_000
 """Larger trees are cut off here; nobody reads on."""
 
 
-def tree_of(searched: Searched[State], recoding: Recoding[State], method: str) -> dict[str, Any]:
+def tree_of(searched: Searched[State], recoding: TableRecoding[State], method: str) -> dict[str, Any]:
     """The generated tables in their order, each with its parent, the attribute that the step was on, T(violating,
     rows), and when it was expanded; the solution is marked. Attributes are named, values are not.
     """
@@ -42,7 +42,7 @@ def tree_of(searched: Searched[State], recoding: Recoding[State], method: str) -
     }
 
 
-def _levels(recoding: Recoding[State], node: Node[State]) -> dict[str, int] | None:
+def _levels(recoding: TableRecoding[State], node: Node[State]) -> dict[str, int] | None:
     levels = recoding.levels(node.state)
     names = recoding.table.cells.quasi
     return None if levels is None else {names[p]: levels[p] for p in recoding.shield}

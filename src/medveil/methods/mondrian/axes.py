@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.hierarchy.hierarchy import ROOT, Level
-from medveil.methods.mondrian.desk import FREE_SET, ORDERED_SET, RANGE, Axes, Places
+from medveil.methods.mondrian.arrays import FREE_SET, ORDERED_SET, RANGE, Axes, Places
 from medveil.methods.problem import Problem
 from medveil.table.labels import join_members, parse_label, range_label, set_label, set_member, value_label
 from medveil.table.schema import Kind

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from medveil.methods.mondrian.desk import (
+from medveil.methods.mondrian.arrays import (
     BEGINS,
     BEST,
     CODE,

@@ -10,10 +10,21 @@ from numpy.typing import NDArray
 
 from medveil.codes.combine import combine
 from medveil.errors import UnreachableError
+from medveil.methods.mondrian.arrays import (
+    END,
+    PARENT,
+    START,
+    WHOLE,
+    Axes,
+    LeastCounts,
+    Places,
+    WorkArrays,
+    make_boxes,
+    make_work_arrays,
+)
 from medveil.methods.mondrian.axes import Axis, Covered, cover_boxes, kernel_axes
-from medveil.methods.mondrian.desk import END, PARENT, START, WHOLE, Axes, Desk, Floors, Places, make_boxes, make_desk
-from medveil.methods.mondrian.floors import make_floors
 from medveil.methods.mondrian.kernels import accept, cut_boxes, undo
+from medveil.methods.mondrian.least_counts import make_least_counts
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.privacy.model import PrivacyModel
@@ -81,21 +92,21 @@ class Partition:
         """Cut until nothing can be cut further; what is then published for the boxes, by position."""
         run.step(STAGE, 0.0)
         models = [requirement.model for requirement in self._problem.requirements]
-        floors, others = make_floors(models, self._problem.cells, self._point_of_cell)
+        least, others = make_least_counts(models, self._problem.cells, self._point_of_cell)
         axes = kernel_axes(list(self._axes.values()))
-        desk = make_desk(self._points, axes, floors)
+        work = make_work_arrays(self._points, axes, least)
         if others:
-            self._cut_in_rounds(run, axes, floors, desk, others)
+            self._cut_in_rounds(run, axes, least, work, others)
         else:
-            self._cut_at_once(run, axes, floors, desk)
+            self._cut_at_once(run, axes, least, work)
         run.step(STAGE, 1.0)
         return self._settle(run)
 
     def _kernel(
         self,
         axes: Axes,
-        floors: Floors,
-        desk: Desk,
+        least: LeastCounts,
+        work: WorkArrays,
         stack: Places,
         waiting: int,
         attempts: Places = NONE,
@@ -103,26 +114,28 @@ class Partition:
     ) -> tuple[int, int]:
         budget = len(self._points) * len(stack) if len(attempts) else BUDGET
         state = (self._points, self._boxes, self._number, stack, waiting, budget, self._relaxed, self._by_median)
-        everything: tuple[Any, ...] = (*state, *axes, *floors, *desk, attempts, halves)
+        everything: tuple[Any, ...] = (*state, *axes, *least, *work, attempts, halves)
         number, waiting = cut_boxes(*everything)
         return int(number), int(waiting)
 
-    def _cut_at_once(self, run: Run, axes: Axes, floors: Floors, desk: Desk) -> None:
+    def _cut_at_once(self, run: Run, axes: Axes, least: LeastCounts, work: WorkArrays) -> None:
         """Where the kernels know all that is required."""
         waiting = self._number
         stack = np.zeros(len(self._points) + 2, dtype=np.int64)
         stack[:waiting] = np.arange(waiting)
         while waiting:
-            self._number, waiting = self._kernel(axes, floors, desk, stack, waiting)
+            self._number, waiting = self._kernel(axes, least, work, stack, waiting)
             self._tell(run, stack[:waiting])
 
-    def _cut_in_rounds(self, run: Run, axes: Axes, floors: Floors, desk: Desk, models: Sequence[PrivacyModel]) -> None:
+    def _cut_in_rounds(
+        self, run: Run, axes: Axes, least: LeastCounts, work: WorkArrays, models: Sequence[PrivacyModel]
+    ) -> None:
         """Where models must judge: in each round every open box offers its next cut, and all halves are counted."""
         asked = np.arange(self._number, dtype=np.int64)
         attempts = np.zeros(self._number, dtype=np.int64)
         while len(asked):
             halves = np.full(len(self._points), -1, dtype=np.int64)
-            self._kernel(axes, floors, desk, asked, len(asked), attempts, halves)
+            self._kernel(axes, least, work, asked, len(asked), attempts, halves)
             offered = np.zeros(len(asked), dtype=np.bool_)
             offered[halves[halves >= 0] // 2] = True
             renumbered = np.cumsum(offered) - 1
@@ -134,7 +147,7 @@ class Partition:
                 fine &= model.holds(classes, self._problem.reference)
             both = fine.reshape(-1, 2).all(axis=1)
             before = self._number
-            self._number = accept(self._points, self._boxes, before, asked[both], desk.steps, desk.moved)
+            self._number = accept(self._points, self._boxes, before, asked[both], work.steps, work.moved)
             new = np.arange(before, self._number, dtype=np.int64)
             asked = np.concatenate((asked[~both], new))
             attempts = np.concatenate((attempts[~both] + 1, np.zeros(len(new), dtype=np.int64)))

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from medveil.cells import Cells
-from medveil.methods.mondrian.desk import Floors, Places
+from medveil.methods.mondrian.arrays import LeastCounts, Places
 from medveil.privacy.model import PrivacyModel
 
 
-def make_floors(
+def make_least_counts(
     models: Sequence[PrivacyModel], cells: Cells, point_of_cell: Places
-) -> tuple[Floors, list[PrivacyModel]]:
-    """Floors for models that count people and distinct values alone, and the models that they do not speak for.
+) -> tuple[LeastCounts, list[PrivacyModel]]:
+    """LeastCounts for models that count people and distinct values alone, and the models that they do not speak for.
 
     Both ask for a least number of different things (records, people, sensitive values) in each class.
     """
@@ -46,11 +46,11 @@ def make_floors(
     number = int(point_of_cell.max()) + 1
     nothing = np.zeros(0, dtype=np.int64)
     keys = np.unique(np.concatenate([nothing, *points]) * types[-1] + np.concatenate([nothing, *tokens]))
-    floors = Floors(
+    least = LeastCounts(
         size=size,
         offsets=np.searchsorted(keys, np.arange(number + 1, dtype=np.int64) * types[-1]).astype(np.int64),
         tokens=keys % types[-1] if types[-1] else keys,
         types=np.array(types, dtype=np.int64),
         needs=np.array(list(needs.values()), dtype=np.int64),
     )
-    return floors, others
+    return least, others

@@ -17,7 +17,7 @@ from medveil.table.schema import Kind
 
 
 @dataclass(frozen=True)
-class Crowd:
+class Entries:
     """Entries: distinct records, or distinct (record, person) where a subject is declared, and how many they are.
 
     `codes[j, i]` is the value of entry i in attribute `names[j]`, below `sizes[j]`; `counts[i]` its records;
@@ -36,14 +36,14 @@ class Crowd:
     person: NDArray[np.int32] | None = None
 
 
-def crowd_of(
+def entries_of(
     engine: Engine,
     columns: Sequence[str],
     *,
     subject: str | None = None,
     prior: str | None = None,
     kinds: Mapping[str, Kind | None] | None = None,
-) -> Crowd:
+) -> Entries:
     """The people of a loaded table.
 
     `subject`: the column that says who a record belongs to; records without one count as one person together.
@@ -58,10 +58,10 @@ def crowd_of(
     if prior is not None:
         weights = _weights(raw[f"q{len(columns) + len(extra) - 1}"], prior)
     sizes = tuple(len(cells.domains[name]) for name in columns)
-    return make_crowd(columns, cells.codes, sizes, cells.counts, person=person, weights=weights)
+    return make_entries(columns, cells.codes, sizes, cells.counts, person=person, weights=weights)
 
 
-def make_crowd(
+def make_entries(
     names: Sequence[str],
     codes: NDArray[np.int32],
     sizes: Sequence[int],
@@ -69,8 +69,8 @@ def make_crowd(
     *,
     person: NDArray[np.int32] | None = None,
     weights: NDArray[np.float64] | None = None,
-) -> Crowd:
-    """A crowd from arrays; `weights` are those of each entry's person, up to a factor, equal where left out.
+) -> Entries:
+    """Entries from arrays; `weights` are those of each entry's person, up to a factor, equal where left out.
 
     A person of several records shows each of them equally often: p(person, record) = p(person) / (their records).
     """
@@ -78,12 +78,12 @@ def make_crowd(
     counts = np.ascontiguousarray(counts, dtype=np.int64)
     if person is None:
         mass, initial = _by_record(counts, weights)
-        return Crowd(tuple(names), codes, tuple(sizes), counts, int(counts.sum()), initial, mass)
+        return Entries(tuple(names), codes, tuple(sizes), counts, int(counts.sum()), initial, mass)
     people = int(person.max(initial=-1)) + 1
     records = np.bincount(person, counts, minlength=people)
     likely = np.full(people, 1.0 / max(people, 1)) if weights is None else _by_person(person, weights, people)
     mass = likely[person] * counts / records[person]
-    return Crowd(
+    return Entries(
         tuple(names), codes, tuple(sizes), counts, people, _entropy(likely), mass, np.ascontiguousarray(person)
     )
 

@@ -54,7 +54,7 @@ class Axes(NamedTuple):
     weights: Floats
 
 
-class Floors(NamedTuple):
+class LeastCounts(NamedTuple):
     """What each side of a cut must hold: `size` records, and `needs[t]` distinct tokens of each type t.
 
     A token is a person or a sensitive value. Point i has `tokens[offsets[i]:offsets[i + 1]]`; those of type t are
@@ -68,7 +68,7 @@ class Floors(NamedTuple):
     needs: Places
 
 
-class Desk(NamedTuple):
+class WorkArrays(NamedTuple):
     """Room to work in.
 
     by_code: how many points (MEMBERS) and records (HELD) of the box have each code, 0 between uses; the box's codes in
@@ -91,7 +91,7 @@ class Desk(NamedTuple):
     moved: Table
 
 
-def make_desk(points: Table, axes: Axes, floors: Floors) -> Desk:
+def make_work_arrays(points: Table, axes: Axes, least: LeastCounts) -> WorkArrays:
     """Room for boxes of all points."""
     attributes = len(axes.kinds)
     widest = int(np.diff(axes.starts).max(initial=1))
@@ -100,14 +100,14 @@ def make_desk(points: Table, axes: Axes, floors: Floors) -> Desk:
     def zeros(*shape: int) -> Places:
         return np.zeros(shape, dtype=np.int64)
 
-    by_token = zeros(3, int(floors.types[-1]))
+    by_token = zeros(3, int(least.types[-1]))
     by_token[FIRST] = -1
-    return Desk(
+    return WorkArrays(
         by_code=zeros(4, widest),
         steps=zeros(len(points)),
         by_step=zeros(2, most_steps),
         by_token=by_token,
-        by_type=zeros(2, len(floors.needs), most_steps if len(floors.needs) else 0),
+        by_type=zeros(2, len(least.needs), most_steps if len(least.needs) else 0),
         by_axis=zeros(3, attributes),
         scores=np.zeros(attributes),
         moved=np.zeros_like(points),
