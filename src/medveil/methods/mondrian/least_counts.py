@@ -14,7 +14,7 @@ from medveil.privacy.model import PrivacyModel
 def make_least_counts(
     models: Sequence[PrivacyModel], cells: Cells, point_of_cell: Places
 ) -> tuple[LeastCounts, list[PrivacyModel]]:
-    """LeastCounts for models that count people and distinct values alone, and the models that they do not speak for.
+    """The least counts of models that count people and distinct values alone, and the models that they do not speak for.
 
     Both ask for a least number of different things (records, people, sensitive values) in each class.
     """
