@@ -85,7 +85,7 @@ def _tree(pictures: Pictures, tables: Sequence[Mapping[str, Any]]) -> Picture:
 
 
 def counterfeit_pictures(
-    pictures: Pictures, rows: Mapping[str, int], companions: Mapping[str, pa.PageTable]
+    pictures: Pictures, rows: Mapping[str, int], companions: Mapping[str, pa.Table]
 ) -> list[Picture]:
     """Real and counterfeit records, and the catalog."""
     catalog = companions.get(CATALOG)

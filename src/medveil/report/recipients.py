@@ -37,7 +37,7 @@ THRESHOLD = 0.2
 IDS = "ids"
 
 
-def recipients_page(manifest: Manifest, published: pa.PageTable, companions: Mapping[str, pa.PageTable]) -> Page:
+def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping[str, pa.Table]) -> Page:
     """`report.html`: what is in the release, what it claims, how to read it; nothing is read from the original."""
     pictures = Pictures()
     least = least_group(manifest)
@@ -90,7 +90,7 @@ def _described(attribute: Mapping[str, Any]) -> str:
 
 
 def _columns(
-    pictures: Pictures, manifest: Manifest, published: pa.PageTable, companions: Mapping[str, pa.PageTable], least: int
+    pictures: Pictures, manifest: Manifest, published: pa.Table, companions: Mapping[str, pa.Table], least: int
 ) -> Section:
     drawn, undrawn = [], []
     for name, attribute in _told(manifest):
@@ -103,7 +103,7 @@ def _columns(
     return Section("columns", "The columns", words, drawn, [attribute_table(manifest)])
 
 
-def _meanings(name: str, attribute: Mapping[str, Any], companions: Mapping[str, pa.PageTable]) -> Mapping[str, str]:
+def _meanings(name: str, attribute: Mapping[str, Any], companions: Mapping[str, pa.Table]) -> Mapping[str, str]:
     """What the ids of a column stand for, as the code book says."""
     book = companions.get(CODE_BOOK)
     if attribute.get("form") != IDS or book is None:
@@ -132,7 +132,7 @@ def _counted(column: pa.ChunkedArray, meanings: Mapping[str, str], least: int) -
     return shown(Groups(names, None, counts, counts), least)
 
 
-def _sizes(pictures: Pictures, manifest: Manifest, published: pa.PageTable, least: int) -> list[Section]:
+def _sizes(pictures: Pictures, manifest: Manifest, published: pa.Table, least: int) -> list[Section]:
     """How many records look alike; under differential privacy rows are no people, so none are counted."""
     if private(manifest):
         words = (
@@ -168,7 +168,7 @@ def _sizes(pictures: Pictures, manifest: Manifest, published: pa.PageTable, leas
     return [Section("risk", "How well records are hidden", (), [picture], [table])]
 
 
-def class_sizes(published: pa.PageTable, quasi: Sequence[str]) -> NDArray[np.int64]:
+def class_sizes(published: pa.Table, quasi: Sequence[str]) -> NDArray[np.int64]:
     """How many records each group of equal quasi-identifiers has; rows of nothing but `*` are suppressed ones."""
     if not quasi:
         return np.array([published.num_rows], dtype=np.int64)
