@@ -14,9 +14,9 @@ from medveil.privacy.model import PrivacyModel
 def make_least_counts(
     models: Sequence[PrivacyModel], cells: Cells, point_of_cell: Places
 ) -> tuple[LeastCounts, list[PrivacyModel]]:
-    """The least counts of models that count people and distinct values alone, and the models that they do not speak for.
+    """The least counts of models that count people and distinct values alone, and the models that ask for more.
 
-    Both ask for a least number of different things (records, people, sensitive values) in each class.
+    The first ask for a least number of different things (records, people, sensitive values) in each class.
     """
     size = 1
     needs: dict[str | None, int] = {}  # by sensitive attribute; None stands for people
