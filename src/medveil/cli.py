@@ -125,7 +125,7 @@ def audit(
     from medveil.errors import VerificationError  # noqa: PLC0415
 
     report = use_case.audit(directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [])
-    _print(report.told(), as_json, lambda: terminal.show_audit(report))
+    _print(report.to_dict(), as_json, lambda: terminal.show_audit(report))
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
 

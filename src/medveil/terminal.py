@@ -20,10 +20,12 @@ from medveil.app.inspect import Inspection
 from medveil.app.measure import Measurement
 from medveil.app.reproduce import Reproduced
 from medveil.auditor import AuditReport
+from medveil.auditor import Finding as AuditFinding
 from medveil.evaluation.comparison import Score, Skipped
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
+from medveil.release.status import NOT_CHECKED, Status
 from medveil.report.comparison_page import summary
 from medveil.report.page import NOT_INSTALLED, can_be_made
 from medveil.risk.dp_audit import PrivacyAudit
@@ -277,20 +279,25 @@ def show_truthful(found: Mapping[str, int], out: Path) -> None:
 
 
 def _show_status(status: str) -> None:
-    if status != "for publication":
-        console.print(f"[yellow]This release is {status}.[/yellow]")
+    if status != Status.FOR_PUBLICATION.value:
+        console.print(Text(f"This release is {status}.", style="yellow"))
 
 
 def show_audit(report: AuditReport) -> None:
+    """What was computed: of the manifest's own words only names that say which claim or file is meant."""
+    if report.not_ours:
+        models = ", ".join(f"'{visible(found.claim['model'])}'" for found in report.not_ours)
+        console.print(Text(f"{NOT_CHECKED.capitalize()}: it has no check of its own for {models}.", style="yellow"))
     for problem in report.problems:
-        console.print(f"[red]{problem}[/red]")
+        console.print(Text(visible(problem), style="red"))
     claims = [
         {
-            **f.claim,
-            "summary": _in_full(f.claim),
+            "summary": visible(_in_full(f.claim)),
+            "required": f.claim["required"],
             "achieved": f.finding.achieved,
             "holds": True if f.proved else f.finding.holds,
-            "note": f.finding.note,
+            "note": _note(f.finding),
+            "basis": f.basis.value,
         }
         for f in report.findings
     ]
@@ -307,8 +314,25 @@ def show_audit(report: AuditReport) -> None:
     else:
         console.print("[yellow]What could be checked holds; the rest needs what is named above.[/yellow]")
     for point in report.unchecked:
-        console.print(Text(f"Not checked: {point}."))
-    _show_status(report.status)
+        console.print(Text(f"Not checked: {visible(point)}."))
+    if report.told not in {None, Status.FOR_PUBLICATION}:
+        console.print(Text(f"The manifest says that it is {report.told}.", style="yellow"))
+
+
+def visible(text: str) -> str:
+    r"""A text that others chose, on one line and without what moves a cursor or colours a screen.
+
+    >>> visible("age\nEvery claim holds.")
+    'age\\nEvery claim holds.'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _note(finding: AuditFinding) -> str:
+    told = [finding.note] if finding.note else []
+    if finding.in_records:
+        told.append(f"in records: {_figures(finding.in_records)}")
+    return visible("; ".join(told))
 
 
 def show_comparison(outcomes: Sequence[ComparedRun], out: Path) -> None:
@@ -359,7 +383,8 @@ def show_reproduction(found: Reproduced) -> None:
 def _in_full(claim: Mapping[str, Any]) -> str:
     """A claim by its terms, which were checked, not by the summary that the manifest gives it."""
     about = f" of {claim['attribute']}" if claim.get("attribute") else ""
-    return f"{claim['model']}{about}" + (f" on {', '.join(claim['on'])}" if claim.get("on") else "")
+    counted = f", {claim['counting'].replace('-', ' ')}" if claim.get("counting") else ""
+    return f"{claim['model']}{about}{counted}" + (f" on {', '.join(claim['on'])}" if claim.get("on") else "")
 
 
 def _claims(claims: Any) -> Table:
@@ -367,13 +392,17 @@ def _claims(claims: Any) -> Table:
         "claim", "required", "reached", "holds", "on what it rests", box=None, header_style="bold", pad_edge=False
     )
     for claim in claims:
-        holds = {True: "[green]yes[/green]", False: "[red]NO[/red]", None: "not checked"}[claim["holds"]]
+        holds = {
+            True: "[green]yes[/green]",
+            False: "[red]NO[/red]",
+            None: NOT_CHECKED if claim["basis"] == NOT_CHECKED else "not checked",
+        }[claim["holds"]]
         table.add_row(
             Text(claim["summary"]),
-            _figures(claim["required"]),
-            _figures(claim["achieved"]),
+            Text(_figures(claim["required"])),
+            Text(_figures(claim["achieved"])),
             holds,
-            claim.get("note") or claim["basis"],
+            Text(claim.get("note") or claim["basis"]),
         )
     return table
 
@@ -381,6 +410,8 @@ def _claims(claims: Any) -> Table:
 def _figures(figures: Mapping[str, Any] | None) -> str:
     if not figures:
         return ""
-    return ", ".join(
-        f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in figures.items()
+    return visible(
+        ", ".join(
+            f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in figures.items()
+        )
     )

@@ -15,9 +15,9 @@ ROLES = {"q": "quasi", "s": "sensitive", "p": "plain"}
 TYPES = {"c": "category", "n": "number", "d": "date"}
 
 
-def cell(text):
+def cell(text, *, alone=False):
     if text is None:
-        return ""
+        return '""' if alone else ""
     return '"' + text.replace('"', '""') + '"' if text == "" or any(c in text for c in ',"\r\n') else text
 
 
@@ -35,8 +35,18 @@ def claim(model, attribute=None, on=None, basis="proved again from the files", p
     }
 
 
-def write_release(folder: Path, columns, records, claims, *, parquet=False, extra=None, links=None, **told) -> Path:
-    """`columns`: name -> role and type in one letter each, such as `qc`; `extra`: more about a column."""
+def in_order(records):
+    """As releases are written: by the bytes of their texts, missing values last."""
+    return sorted(records, key=lambda row: [(value is None, (value or "").encode()) for value in row])
+
+
+def write_release(
+    folder: Path, columns, records, claims, *, parquet=False, extra=None, links=None, ordered=True, **told
+) -> Path:
+    """`columns`: name -> role and type in one letter each, such as `qc`; `extra`: more about a column; `ordered`: rows
+    are written in the order of what they publish, not as they are given.
+    """
+    records = in_order(records) if ordered else records
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     name = "release.parquet" if parquet else "release.csv"
@@ -44,7 +54,7 @@ def write_release(folder: Path, columns, records, claims, *, parquet=False, extr
         table = [pa.array([row[i] for row in records], pa.string()) for i in range(len(columns))]
         pq.write_table(pa.table(table, names=list(columns)), folder / name)
     else:
-        lines = [",".join(map(cell, row)) for row in (list(columns), *records)]
+        lines = [",".join(cell(text, alone=len(row) == 1) for text in row) for row in (list(columns), *records)]
         (folder / name).write_bytes(("\n".join(lines) + "\n").encode())
     counts = told.pop("rows", {"published": len(records), "input": len(records), "suppressed": 0})
     manifest = {
@@ -65,7 +75,7 @@ def write_release(folder: Path, columns, records, claims, *, parquet=False, extr
         ],
         "release": name,
         "files": {name: file_hash(folder / name)},
-        "format": 1,
+        "format": 2,
         **told,
     }
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")

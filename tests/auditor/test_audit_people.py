@@ -79,7 +79,8 @@ def test_who_knows_less_may_be_surer_of_people(release, make_claim):
 def test_people_cannot_be_counted_without_source_and_links(people):
     for report in (people(source=None), people(links=None)):
         assert only(report).holds is None
-        assert only(report).note == "needs --source and internal/links.parquet"
+        assert only(report).note == "people are not counted: needs --source and internal/links.parquet"
+        assert only(report).in_records == {"k": 4}
         assert not report.ok
 
 
@@ -156,7 +157,9 @@ def test_damaged_links_are_not_believed(people, tmp_path):
 
 def test_another_source_is_not_believed(people):
     assert only(people(source={**SOURCE, "ward": list("xyxxyyyyz")})).holds is False
-    assert only(people(source={**SOURCE, "cost": [*SOURCE["cost"][:-1], "dear"]})).holds is False
+    report = people(source={**SOURCE, "cost": [*SOURCE["cost"][:-1], "dear"]})
+    assert report.refuted
+    assert only(report).holds is None, "such a source says nothing about the claim"
 
 
 def test_a_changed_release_does_not_match_its_links(people):

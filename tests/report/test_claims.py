@@ -35,7 +35,7 @@ def claim(model, achieved, **more):
         (claim("k-anonymity", {"k": 5}), "from fewer than 4 others"),
         (claim("k-anonymity", {"k": 5}, on=["age", "sex"]), "others by age, sex"),
         (claim("k-anonymity", {"k": 1}), "nothing hides"),
-        (claim("k-anonymity with counterfeits", {"k": 5}), "Counterfeit records are counted in"),
+        (claim("k-anonymity", {"k": 5}, counting="with-counterfeits"), "Counterfeit records are counted in"),
         (claim("l-diversity", {"l": 3}), "3 different values"),
         (claim("l-diversity", {"l": 1}), "may tell it"),
         (claim("l-diversity", {"l": 2.5}, parameters={"l": 2, "variant": "entropy"}), "counted by entropy l-diversity"),
@@ -60,3 +60,15 @@ def test_only_a_release_for_publication_whose_claims_hold_is_good():
     assert not verdict([{**held, "holds": False}], "for publication").good
     assert not verdict([], "made without a guarantee").good
     assert "made without a guarantee" in verdict([], "made without a guarantee").sentence
+
+
+def test_a_claim_that_medveil_has_no_check_for_comes_first_and_is_never_good():
+    foreign = claim("k-map", None, holds=None, basis="not checked by medveil")
+    told = verdict([claim("k-anonymity", {"k": 5}), foreign], "in part not checked by medveil")
+    assert not told.good
+    assert told.sentence == (
+        "This release is in part not checked by medveil: medveil has no check of its own for 'k-map'. "
+        "Its other claims hold."
+    )
+    failed = claim("k-anonymity", {"k": 1}, holds=False)
+    assert verdict([failed, foreign], "x").sentence == "Not every claim of this release was proved."

@@ -151,15 +151,25 @@ def _prove(target: Path, source: Source, manifest: Manifest, folder: Path) -> Ma
     # What holds by proof is not looked up in the source: refusing a release for what the data hold would tell of them.
     counted = any(claim["basis"] != Basis.PROOF.value for claim in manifest.claims)
     report = audit(target, source if counted else None, base=folder)
-    if not report.ok:
+    if not report.publishable:
         faults = [*report.problems, *(f"{f.claim['summary']}: {_fault(f)}" for f in report.findings if not f.proved)]
         raise VerificationError(
             f"The release was not published: what was written does not keep what it claims ({'; '.join(faults)}).",
             "This is a fault of medveil: please report it.",
         )
-    claims = [{**f.claim, "achieved": f.finding.achieved, "holds": True} for f in report.findings]
+    claims = [
+        {
+            **f.claim,
+            "achieved": f.finding.achieved,
+            "holds": True if f.proved else None,
+            "basis": f.claim["basis"] if f.proved else f.basis.value,
+        }
+        for f in report.findings
+    ]
+    assert report.status is not None
     proved = replace(
         manifest,
+        status=report.status,
         claims=[told_claim(claim) for claim in claims],
         attributes=[told_attribute(attribute, folder) for attribute in manifest.attributes],
     )

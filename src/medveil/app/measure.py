@@ -22,7 +22,7 @@ from medveil.privacy.model import PrivacyModel
 from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, LINKS, NAME, Manifest, read_manifest
 from medveil.release.reading import read_release
-from medveil.report.claims import PUBLISHABLE
+from medveil.release.status import Status
 from medveil.risk import risks
 from medveil.risk.risk import RiskFinding, assess_risks
 from medveil.run import Run
@@ -262,7 +262,7 @@ def _status(manifest: Manifest | None) -> list[str]:
     """What a release says of itself that its figures do not show."""
     if manifest is None:
         return []
-    told = [] if manifest.status == PUBLISHABLE else [f"This release is {manifest.status}."]
+    told = [] if manifest.status == Status.FOR_PUBLICATION.value else [f"This release is {manifest.status}."]
     if not manifest.claims:
         return [*told, "It claims nothing: low figures are no guarantee."]
     if any(claim["basis"] == Basis.PROOF.value for claim in manifest.claims):

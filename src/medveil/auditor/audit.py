@@ -2,66 +2,32 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from medveil.auditor import checks
-from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Refuted
+from medveil.auditor.context import CannotTell, Check, Finding, NotOurs, Refuted
+from medveil.auditor.counterfeits import WithCounterfeits
 from medveil.auditor.evidence import Evidence
+from medveil.auditor.figures import same_figures
 from medveil.auditor.files import check_shape, column_problems, file_problems, row_problems
-from medveil.auditor.published import Unreadable, open_release
-from medveil.auditor.truth import Truth, compare_with_source
-from medveil.registry import discover
-from medveil.release.draft import Basis
+from medveil.auditor.known import CHECKS
+from medveil.auditor.models import MODELS
+from medveil.auditor.order import descents
+from medveil.auditor.published import ReleaseFile, Unreadable, blank_lines, open_release
+from medveil.auditor.report import AuditReport, ClaimFinding
+from medveil.auditor.truth import Truth, compare_with_source, misread_as
+from medveil.release.draft import Counting
 from medveil.release.manifest import Manifest, read_manifest
+from medveil.release.status import NOT_CHECKED, read_status
 from medveil.table.source import Source
 
-
-@dataclass(frozen=True)
-class ClaimFinding:
-    """A claim of the manifest and what the auditor found."""
-
-    claim: Mapping[str, Any]
-    finding: Finding
-
-    @property
-    def proved(self) -> bool:
-        """Whether the claim holds: counted again, or resting on a proof where nothing can be counted."""
-        return self.finding.holds is True or (self.finding.by_proof and self.claim["basis"] == Basis.PROOF.value)
-
-
-@dataclass(frozen=True)
-class AuditReport:
-    """What an audit found: a finding for each claim, in the manifest's order, and what is wrong with the files.
-
-    ok: the files are right and every claim is proved; a claim that could not be checked is not.
-    refuted: something is wrong, as opposed to not proved for want of the source.
-    status: what the manifest says that the release is fit for; claims may hold and yet promise too little.
-    unchecked: what no claim says and nobody looked at: how far the release is true to its source.
-    """
-
-    findings: tuple[ClaimFinding, ...]
-    problems: tuple[str, ...]
-    status: str
-    unchecked: tuple[str, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        return not self.problems and all(found.proved for found in self.findings)
-
-    @property
-    def refuted(self) -> bool:
-        return bool(self.problems) or any(found.finding.holds is False for found in self.findings)
-
-    def told(self) -> dict[str, Any]:
-        """The same as plain data, with the verdict."""
-        return {"ok": self.ok, "refuted": self.refuted, **asdict(self)}
+_UNFIT = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException, duckdb.OutOfRangeException)
+"""What a query raises that was made of a manifest which does not fit its files."""
 
 
 def audit(
@@ -82,7 +48,7 @@ def audit(
     listed = manifest is None
     manifest = manifest or read_manifest(folder)
     check_shape(manifest)
-    problems = file_problems(folder, manifest, listed=listed or bool(manifest.files))
+    problems = [*_status_problems(manifest), *file_problems(folder, manifest, listed=listed or bool(manifest.files))]
     base = base or getattr(source, "path", folder / "any").parent
     with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
         config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
@@ -96,14 +62,29 @@ def audit(
             if evidence is None:
                 none = Finding(None, False, "the release is not what the manifest declares")
                 failing = tuple(ClaimFinding(claim, none) for claim in manifest.claims)
-                return AuditReport(failing, (*problems, *unfit), manifest.status)
+                return AuditReport(failing, (*problems, *unfit), read_status(manifest.status))
             problems += row_problems(manifest, evidence.rows, evidence.stars)
+            problems += _layout_problems(evidence, release, folder / manifest.release)
             truth = _truth(evidence)
-            known = discover(checks, Check)  # type: ignore[type-abstract]
-            findings = tuple(
-                ClaimFinding(claim, _find(evidence, claim, known.get(claim["model"]))) for claim in manifest.claims
-            )
-    return AuditReport(findings, (*problems, *truth.problems), manifest.status, truth.unchecked)
+            findings = tuple(ClaimFinding(claim, _find(evidence, claim, truth)) for claim in manifest.claims)
+    return AuditReport(findings, (*problems, *truth.problems), read_status(manifest.status), truth.unchecked)
+
+
+def _status_problems(manifest: Manifest) -> list[str]:
+    return [] if read_status(manifest.status) else ["the manifest gives the release a status that medveil does not"]
+
+
+def _layout_problems(evidence: Evidence, release: ReleaseFile, path: Path) -> list[str]:
+    """Whether readers get every row, and in an order that says nothing."""
+    problems = []
+    skipped = blank_lines(path, release)
+    if skipped:
+        problems.append(f"the release has {skipped:,} blank lines, which readers of CSV files skip")
+    made = [a["name"] for a in evidence.manifest.attributes if a.get("made")]
+    fallen = descents(evidence.connection, release, made)
+    if fallen:
+        problems.append(f"{fallen:,} rows do not stand in the order of what they publish, which may be the original's")
+    return problems
 
 
 def _truth(evidence: Evidence) -> Truth:
@@ -112,35 +93,66 @@ def _truth(evidence: Evidence) -> Truth:
         return compare_with_source(evidence)
     try:
         evidence.need_origin()
+        if told is not None and told != evidence.origin_rows:
+            return Truth((f"the source has {evidence.origin_rows:,} records where the manifest tells {told:,}",))
+        truth = compare_with_source(evidence)
     except Refuted as refuted:
-        return Truth((str(refuted),))
-    if told is not None and told != evidence.origin_rows:
-        return Truth((f"the source has {evidence.origin_rows:,} records where the manifest tells {told:,}",))
-    return compare_with_source(evidence)
+        truth = Truth((str(refuted),), misread=True)
+    except _UNFIT:
+        truth = Truth(("the source does not fit the manifest",))
+    cause = misread_as(evidence) if truth.problems else None
+    return Truth((cause,), truth.unchecked, misread=True) if cause else truth
 
 
-def _find(evidence: Evidence, claim: Mapping[str, Any], check: type[Check] | None) -> Finding:
+def _find(evidence: Evidence, claim: Mapping[str, Any], truth: Truth) -> Finding:
+    check = CHECKS.get(claim["model"])
     if evidence.records == 0 and (check is None or check.about_records):
         return Finding(None, False, "the release holds no records, and so satisfies nothing")
     if check is None:
-        return Finding(None, False, f"there is no check for '{claim['model']}'")
+        return Finding(None, None, f"{NOT_CHECKED}, which has no check for such a claim", checked=False)
+    evidence.consulted.clear()
     try:
-        finding = check().check(evidence, claim)
+        finding = _counted(check, evidence, claim)
+    except NotOurs as foreign:
+        return Finding(None, None, f"{NOT_CHECKED}: {foreign}", checked=False)
     except CannotTell as missing:
-        return Finding(None, None, str(missing))
+        finding = _in_records(check, evidence, claim, str(missing))
     except Refuted as refuted:
-        return Finding(None, False, str(refuted))
+        finding = Finding(None, False, str(refuted))
+    except _UNFIT:
+        finding = Finding(None, False, "the claim does not fit the files")
+    consulted = bool(evidence.consulted)
+    if truth.misread and consulted:
+        return Finding(None, None, "needs the source, read as it was when the release was made")
     stated = claim.get("achieved")
-    if finding.achieved is not None and isinstance(stated, Mapping) and not _same(stated, finding.achieved):
-        return Finding(finding.achieved, False, "the manifest states other figures than those achieved")
-    return finding
+    if finding.achieved is not None and isinstance(stated, Mapping) and not same_figures(stated, finding.achieved):
+        reading = "; is the source the original, read with the same --missing?" if consulted else ""
+        return Finding(finding.achieved, False, f"the manifest states other figures than those achieved{reading}")
+    return replace(finding, from_source=consulted)
 
 
-def _same(stated: Mapping[str, Any], achieved: Mapping[str, Any]) -> bool:
-    return stated.keys() == achieved.keys() and all(_close(stated[key], achieved[key]) for key in stated)
+def _counted(check: type[Check], evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
+    beyond = claim["required"].keys() - check.terms
+    if beyond:
+        raise Refuted("the claim requires more than its check looks at")
+    counting = claim.get("counting")
+    if counting is None:
+        return check().check(evidence, claim)
+    if counting != Counting.WITH_COUNTERFEITS.value or check.name not in MODELS:
+        raise Refuted("the claim counts in a way that there is no check for")
+    return check().check(WithCounterfeits.of(evidence), claim)
 
 
-def _close(stated: Any, achieved: Any) -> bool:
-    if isinstance(stated, int | float) and isinstance(achieved, int | float):
-        return math.isclose(stated, achieved, rel_tol=ROUNDING, abs_tol=ROUNDING)
-    return bool(stated == achieved)
+def _in_records(check: type[Check], evidence: Evidence, claim: Mapping[str, Any], missing: str) -> Finding:
+    """What can be said of a claim about people by somebody who may not know whose records are whose."""
+    if evidence.counts_people:
+        try:
+            found = check().check(evidence.in_records(), claim)
+        except (CannotTell, Refuted):
+            return Finding(None, None, missing)
+        if found.holds is False and check.bounded_by_records:
+            return Finding(
+                None, False, "even the records are too few, and people are no more", in_records=found.achieved
+            )
+        return Finding(None, None, f"people are not counted: {missing}", in_records=found.achieved)
+    return Finding(None, None, missing)

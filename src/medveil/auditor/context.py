@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9
 """What rounding may add to a figure; no check forgives more."""
+LARGEST = 1e15
+"""No number of a claim is larger; up to here floats tell integers apart."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,20 @@ class Finding:
     note: str = ""
     by_proof: bool = False
     """Whether nothing can be counted and nothing was found against a claim that rests on a proof."""
+    checked: bool = True
+    """Whether medveil has a check for such a claim."""
+    from_source: bool = False
+    """Whether the source was looked at."""
+    in_records: Mapping[str, Any] | None = None
+    """What records reach where people cannot be counted."""
 
 
 class CannotTell(Exception):  # noqa: N818 - it is an answer, not an error
     """A claim cannot be checked here; the text says what is missing."""
+
+
+class NotOurs(CannotTell):
+    """A claim rests on something that is not medveil's, and that no code of the auditor knows."""
 
 
 class Refuted(Exception):  # noqa: N818 - it is an answer, not an error
@@ -40,9 +52,13 @@ class Refuted(Exception):  # noqa: N818 - it is an answer, not an error
 
 
 class Check(ABC):
-    """How one kind of claim is proved again; found by the model's name."""
+    """How one kind of claim is proved again."""
 
     name: ClassVar[str]
+    terms: ClassVar[frozenset[str]]
+    """What such a claim may require: one that requires anything else is not checked in full, and fails."""
+    bounded_by_records: ClassVar[bool] = False
+    """Whether a claim about people fails where it fails of records, who are at least as many."""
     about_records: ClassVar[bool] = True
     """Whether the claim is about the published records, so that a release without any satisfies nothing."""
 
@@ -63,7 +79,7 @@ class Terms:
 
     def number(self, key: str) -> float:
         value = self._given.get(key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
             raise Refuted(f"the claim gives no number '{key}'")
         return value
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any
 
 import pyarrow as pa
 
-from medveil.auditor.context import Check, Finding
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.tables import PERSON
-
-SUFFIX = " with counterfeits"
 
 
 class WithCounterfeits(Evidence):
@@ -59,12 +54,3 @@ class OneClass(Evidence):
 
     def _counted(self, selected: str) -> str:
         return f"SELECT {selected}, sum(n)::BIGINT AS n FROM one_class GROUP BY ALL"
-
-
-class CounterfeitCheck(Check):
-    """A model's own check, on evidence that counts counterfeits as people."""
-
-    check_of_model: type[Check]
-
-    def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
-        return self.check_of_model().check(WithCounterfeits.of(evidence), claim)

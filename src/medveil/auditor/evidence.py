@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -38,6 +39,7 @@ class Evidence(Tables):
         """Make the table `linked`, which needs the source and honest links."""
         if self.source is None or not self.links.is_file():
             raise CannotTell(f"needs --source and {INTERNAL}/{LINKS}")
+        self.consulted.add("source")
         if self._dishonest:
             raise Refuted(self._dishonest)
 
@@ -45,6 +47,12 @@ class Evidence(Tables):
     def _dishonest(self) -> str:
         """Why the links cannot be believed; empty where they can. Makes the table `linked`."""
         return link(self)
+
+    def in_records(self) -> Evidence:
+        """The same evidence, counted in records: all that can be counted where nobody may know whose they are."""
+        alone = copy.copy(self)
+        alone.__class__ = InRecords
+        return alone
 
     def sizes(self, shield: Sequence[str]) -> str:
         """A query for the people (records where no subject is declared) of each class: the shield's columns, `n`."""
@@ -75,3 +83,11 @@ class Evidence(Tables):
         if not self.counts_people:
             return f"SELECT {column} AS s, count(*) AS n FROM origin GROUP BY ALL"
         return f"SELECT s, count(*) AS n FROM (SELECT DISTINCT {column} AS s, {PERSON} FROM origin) GROUP BY ALL"
+
+
+class InRecords(Evidence):
+    """Evidence that counts records, whoever they belong to."""
+
+    @property
+    def counts_people(self) -> bool:
+        return False

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from medveil.auditor.context import LARGEST
 from medveil.errors import InputError
+from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, NAME, Manifest, file_hash
 from medveil.table.schema import Kind
 
@@ -24,17 +26,44 @@ def _well_made(manifest: Manifest) -> bool:
     return (
         _list_of(manifest.attributes, {"name": str, "role": str, "type": str})
         and all(attribute["type"] in set(Kind) for attribute in manifest.attributes)
-        and _list_of(
-            manifest.claims, {"model": str, "parameters": Mapping, "required": Mapping, "basis": str, "summary": str}
-        )
-        and all(_names(claim.get("on")) and isinstance(claim.get("attribute"), str | None) for claim in manifest.claims)
+        and all(map(_is_attribute, manifest.attributes))
+        and _list_of(manifest.claims, _CLAIM)
+        and all(map(_is_claim, manifest.claims))
         and isinstance(manifest.rows, Mapping)
-        and all(isinstance(number, int) and number >= 0 for number in manifest.rows.values())
+        and all(_is_number(number) for number in manifest.rows.values())
         and isinstance(manifest.files, Mapping)
         and all(_is_file_name(name) for name in (manifest.release, *manifest.files))
         and isinstance(manifest.subject, str | None)
+        and isinstance(manifest.suppressed, str)
         and manifest.suppressed in {"removed", "stars"}
+        and isinstance(manifest.status, str)
+        and isinstance(manifest.method, Mapping)
     )
+
+
+def _is_attribute(attribute: Mapping[str, Any]) -> bool:
+    """Whether what is optional about a column is what it should be."""
+    level = attribute.get("level")
+    return (
+        isinstance(attribute.get("hierarchy"), Mapping | None)
+        and (level is None or _is_number(level))
+        and isinstance(attribute.get("form"), str | None)
+        and isinstance(attribute.get("made"), bool | None)
+    )
+
+
+def _is_claim(claim: Mapping[str, Any]) -> bool:
+    return (
+        _names(claim.get("on"))
+        and isinstance(claim.get("attribute"), str | None)
+        and isinstance(claim.get("counting"), str | None)
+        and isinstance(claim.get("achieved"), Mapping | None)
+        and claim["basis"] in set(Basis)
+    )
+
+
+def _is_number(number: Any) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= LARGEST
 
 
 def _list_of(items: Any, keys: Mapping[str, type]) -> bool:

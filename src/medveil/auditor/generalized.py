@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from medveil.auditor.context import CannotTell
+from medveil.auditor.context import CannotTell, NotOurs
 from medveil.auditor.evidence import Evidence
 from medveil.errors import MedveilError
-from medveil.hierarchy import builders
+from medveil.hierarchy import own_builders
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.release.manifest import file_hash
@@ -58,9 +58,9 @@ def specification(evidence: Evidence, name: str) -> HierarchySpec:
     """The hierarchy of a column as the manifest describes it; a file that it names must be the one that was used."""
     described = evidence.described(name)
     description = dict(described.get("hierarchy") or {})
-    builder = builders().get(str(description.get("type")))
+    builder = own_builders().get(str(description.get("type")))
     if builder is None:
-        raise CannotTell(f"the manifest describes a hierarchy of '{name}' that is not known here")
+        raise NotOurs(f"the hierarchy of '{name}' is of a kind that is not medveil's")
     if "type" not in builder.model_fields:
         del description["type"]
     used, place = described.get(HIERARCHY_HASH), hierarchy_file(description)

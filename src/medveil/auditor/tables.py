@@ -24,6 +24,7 @@ from medveil.table.source import Source
 
 STAR = ANYTHING
 PERSON = "person"
+SAME_SOURCE = "is it the original, read with the same --missing, --delimiter and --encoding?"
 
 
 class Tables:
@@ -36,6 +37,7 @@ class Tables:
         as they would be published, and quasi-identifiers as they were where records are followed (see `need_origin`).
 
     places: where the files are that the manifest tells the names of: the hierarchy of a column, the population.
+    consulted: what was looked at beside the release, so that a finding can say on what it rests.
 
     Sensitive numbers and dates stand in their canonical form, so that `5` and `5.0` are one value. A missing value is
     NULL and a value of its own.
@@ -57,6 +59,7 @@ class Tables:
         self.source = source
         self.base = base or folder
         self.places = places or {}
+        self.consulted: set[str] = set()
         self.kinds = {a["name"]: Kind(a["type"]) for a in manifest.attributes}
         self._release = release
         self._positions = {a["name"]: i for i, a in enumerate(manifest.attributes)}
@@ -198,6 +201,7 @@ class Tables:
         """Make `origin`, which needs the source."""
         if self.source is None:
             raise CannotTell("needs --source")
+        self.consulted.add("source")
         self.origin_rows  # noqa: B018 - makes it
 
     @cached_property
@@ -240,7 +244,9 @@ class Tables:
         try:
             forms = canonical(texts, kind, name)
         except InputError:
-            raise Refuted(f"the source's column '{name}' does not hold {kind.value}s, as the manifest tells") from None
+            raise Refuted(
+                f"the source's column '{name}' does not hold {kind.value}s, as the manifest tells; {SAME_SOURCE}"
+            ) from None
         changed = [pair for pair in zip(texts, forms, strict=True) if pair[0] != pair[1]]
         if changed:
             self._keep_mapping(f"source_{self.column(name)}", changed)

@@ -12,19 +12,30 @@ import pyarrow as pa
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import published_labels
-from medveil.auditor.tables import STAR
+from medveil.auditor.tables import SAME_SOURCE, STAR
 from medveil.errors import InputError
-from medveil.release.draft import Basis
 from medveil.table.csv_dialect import explain
 from medveil.table.domain import encode
+from medveil.table.source import quote_text
+
+_DRAWN = "differential-privacy"
+_NOBODYS = (
+    "whether these are the rows that the method drew: a proof is about how rows are made, and shows in none of them"
+)
+_NOT_TOLD = "whether the records are those of the original: the manifest claims nothing about them"
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What is wrong with a release as an image of its source, and what of that could not be looked at."""
+    """What is wrong with a release as an image of its source, and what of that could not be looked at.
+
+    misread: the source, as it was read, cannot be the one that the release was made from, so that nothing which is
+        counted in it says anything about a claim.
+    """
 
     problems: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
+    misread: bool = False
 
 
 def compare_with_source(evidence: Evidence) -> Truth:
@@ -35,8 +46,8 @@ def compare_with_source(evidence: Evidence) -> Truth:
     differential privacy, are nobody's and are not compared.
     """
     manifest = evidence.manifest
-    if "input" not in manifest.rows and all(claim["basis"] == Basis.PROOF.value for claim in manifest.claims):
-        return Truth()
+    if "input" not in manifest.rows and all(claim["model"] == _DRAWN for claim in manifest.claims):
+        return Truth(unchecked=(_NOBODYS if manifest.claims else _NOT_TOLD,))
     if evidence.source is None:
         return Truth(unchecked=("whether the records are those of the original, which needs --source",))
     unchecked: list[str] = []
@@ -61,7 +72,7 @@ def compare_with_source(evidence: Evidence) -> Truth:
         except CannotTell as reason:
             unchecked.append(f"whether '{name}' is published as the original has it: {reason}")
         except InputError as error:
-            return Truth((f"the source does not fit the manifest: {error.problem}",))
+            return Truth((f"the source does not fit the manifest: {error.problem}; {SAME_SOURCE}",), misread=True)
     unchecked += [f"whether '{name}' is published as the original has it: needs links" for name in recoded]
     strangers = _strangers(evidence, expressions)
     evidence.connection.execute("DROP TABLE told")
@@ -69,9 +80,45 @@ def compare_with_source(evidence: Evidence) -> Truth:
         return Truth(unchecked=tuple(unchecked))
     problem = (
         f"{strangers:,} published rows are of no record of the source (compared in {_listed(list(expressions))}); "
-        "is it the original, read with the same --missing, --delimiter and --encoding?"
+        f"{SAME_SOURCE}"
     )
     return Truth((problem,), tuple(unchecked))
+
+
+def misread_as(evidence: Evidence) -> str | None:
+    """Why the source must have been read in another way than when the release was made, where missing values show it.
+
+    A release publishes no more missing values than its source has, and no text that stands for a missing one.
+    """
+    source = evidence.source
+    assert source is not None
+    names = [name for name in evidence.names() if _shows_values(evidence, name) and name in source.names]
+    if not names:
+        return None
+    texts = ", ".join(f"count(*) FILTER ({source.text(name)} IS NULL)" for name in names)
+    words = ", ".join(quote_text(word) for word in sorted(source.missing))
+    published = ", ".join(
+        f"count(*) FILTER ({column} IS NULL), count(*) FILTER ({column} IN ({words}))"
+        for column in map(evidence.column, names)
+    )
+    try:
+        missing = evidence.one(f"SELECT {texts} FROM {source.relation(evidence.connection)}")
+    except duckdb.Error:
+        return None
+    shown = evidence.one(f"SELECT {published} FROM ({evidence.published_rows()})")
+    spare = evidence.manifest.rows.get("counterfeit", 0)
+    for name, held, without, marked in zip(names, missing, shown[::2], shown[1::2], strict=True):
+        if without > held + spare or marked:
+            return (
+                f"the source was read with other --missing than the release was made with: '{name}' has {held:,} "
+                f"missing values in it and {without:,} in the release"
+            )
+    return None
+
+
+def _shows_values(evidence: Evidence, name: str) -> bool:
+    described = evidence.described(name)
+    return not evidence.recoded(name) and (described["role"] != "quasi" or described.get("level") == 0)
 
 
 def _has_many_levels(evidence: Evidence, name: str) -> bool:

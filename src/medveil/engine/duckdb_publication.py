@@ -46,14 +46,24 @@ class DuckDBPublication:
             raise OutputError(f"'{path.name}' cannot be written.", cause) from None
 
     def _write_csv(self, path: Path) -> None:
-        """The header is ours: DuckDB would rename columns that differ in case only."""
+        """The header is ours: DuckDB would rename columns that differ in case only.
+
+        A missing value is nothing between two commas. Where there is one column it is an empty text in quotes, as
+        everything is then: readers skip blank lines, and with them the records.
+        """
         header = io.StringIO()
-        csv.writer(header, lineterminator="\n").writerow(self.names)
+        alone = len(self.names) == 1
+        csv.writer(header, lineterminator="\n", quoting=csv.QUOTE_ALL if alone else csv.QUOTE_MINIMAL).writerow(
+            self.names
+        )
         if self.rows == 0:
             path.write_text(header.getvalue(), encoding="utf-8")
             return
         options = f"FORMAT csv, HEADER false, PREFIX {quote_text(header.getvalue())}, SUFFIX '\n'"
-        self.session.run(f"COPY ({self._sorted()}) TO {quote_text(str(path))} ({options})")
+        rows = self._sorted()
+        if alone:
+            rows, options = f"SELECT coalesce(CAST(p0 AS VARCHAR), '') FROM ({rows})", f"{options}, FORCE_QUOTE *"
+        self.session.run(f"COPY ({rows}) TO {quote_text(str(path))} ({options})")
 
     def _write_parquet(self, path: Path) -> None:
         with self.session.stoppable():

@@ -16,3 +16,11 @@ def builders() -> dict[str, type[HierarchySpec]]:
     from medveil.registry import discover  # noqa: PLC0415
 
     return discover(sys.modules[__name__], HierarchySpec)  # type: ignore[type-abstract]
+
+
+def own_builders() -> dict[str, type[HierarchySpec]]:
+    """Those of medveil itself: what the auditor may build hierarchies with."""
+    from medveil.hierarchy.specification import HierarchySpec  # noqa: PLC0415
+    from medveil.registry import built_in  # noqa: PLC0415
+
+    return built_in(sys.modules[__name__], HierarchySpec)  # type: ignore[type-abstract]

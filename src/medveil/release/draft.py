@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from medveil.engine import Publication
+from medveil.release.status import NOT_CHECKED, Status
 from medveil.table.schema import Kind, Role
 
 
@@ -20,6 +21,13 @@ class Basis(StrEnum):
     FILES = "proved again from the files"
     SOURCE = "proved again from files and source"
     PROOF = "by proof"
+    NOT_CHECKED = NOT_CHECKED
+
+
+class Counting(StrEnum):
+    """What a claim counts where that is not people, or records where no subject is declared."""
+
+    WITH_COUNTERFEITS = "with-counterfeits"
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,7 @@ class Promise:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     attribute: str | None = None
     on: tuple[str, ...] | None = None
+    counting: Counting | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Draft:
     companions: tables published beside the release, such as a catalog, by file name.
     internal: what only the steward may see, by file name without ending (written as JSON), or Arrow tables; pictures
         as text under a name that ends in `.svg`.
-    status: what the release is where it is not simply "for publication", such as made without a guarantee.
+    status: what the release is fit for.
     links: writes what became of each record of the source, for checks that need it (people counted by subject).
     """
 
@@ -79,4 +88,4 @@ class Draft:
     companions: Mapping[str, pa.Table] = field(default_factory=dict)
     internal: Mapping[str, Any] = field(default_factory=dict)
     links: Callable[[Path], None] | None = None
-    status: str | None = None
+    status: Status = Status.FOR_PUBLICATION

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from medveil.errors import InputError
-from medveil.release.draft import Draft
+from medveil.release.draft import Counting, Draft
+from medveil.release.status import Status, status_text
 
-FORMAT = 1
+FORMAT = 2
 NAME = "manifest.json"
 INTERNAL = "internal"
 LINKS = "links.parquet"
-NOT_FOR_PUBLICATION = "repeatable, not for publication"
+_SUFFIX_OF_FORMAT_1 = " with counterfeits"
 _REPORTED_VERSIONS = ("medveil", "duckdb", "numba", "numpy", "pyarrow")
 
 
@@ -26,9 +27,10 @@ _REPORTED_VERSIONS = ("medveil", "duckdb", "numba", "numpy", "pyarrow")
 class Manifest:
     """What stands in `manifest.json`.
 
-    status: "for publication", or why not.
+    status: what the release is fit for, as `release.status` words it.
     method: name, parameters, and what the method reports of itself.
-    claims: each with model, attribute, on, parameters, required, achieved, holds and basis.
+    claims: each with model, attribute, on, counting, parameters, required, achieved, holds and basis. `holds` is null
+        where medveil has no check for the claim.
     rows: published, and input, suppressed, counterfeit where that may be told.
     attributes: the published columns with their roles, types, hierarchies (and the sha256 of a file that one was read
         from) and levels.
@@ -59,20 +61,38 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(f"'{folder}' is not a release: it has no {NAME}.", "Name the directory that --out made.")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict) and content.get("format") == 1:
+            content = _from_format_1(content)
         manifest = Manifest(**content)
     except OSError:
         raise InputError(f"'{path}' cannot be opened.", "May you read it?") from None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise InputError(f"'{path}' is not a manifest of medveil.", "Was it changed by hand?") from None
     if manifest.format != FORMAT:
-        raise InputError(f"'{path}' is not of format {FORMAT}.", "Use the medveil that made it.")
+        raise InputError(f"'{path}' is of a format that this version does not read.", "Use the medveil that made it.")
     return manifest
+
+
+def _from_format_1(content: dict[str, Any]) -> dict[str, Any]:
+    """A manifest of medveil 0.1: what claims count stood in the model's name."""
+    return {**content, "claims": [_claim_from_format_1(claim) for claim in content["claims"]], "format": FORMAT}
+
+
+def _claim_from_format_1(claim: Any) -> Any:
+    model = claim.get("model") if isinstance(claim, dict) else None
+    if not isinstance(model, str) or not model.endswith(_SUFFIX_OF_FORMAT_1):
+        return claim
+    return {
+        **claim,
+        "model": model.removesuffix(_SUFFIX_OF_FORMAT_1),
+        "counting": Counting.WITH_COUNTERFEITS.value,
+    }
 
 
 def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: bool, suppressed: str) -> Manifest:
     """The manifest of a draft: its promises are claims that nothing has proved yet."""
     return Manifest(
-        status=NOT_FOR_PUBLICATION if seeded else draft.status or "for publication",
+        status=status_text(Status.REPEATABLE if seeded else draft.status),
         method=draft.method,
         claims=[
             {
@@ -80,6 +100,7 @@ def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: b
                 "summary": promise.summary,
                 "attribute": promise.attribute,
                 "on": list(promise.on) if promise.on is not None else None,
+                "counting": promise.counting.value if promise.counting is not None else None,
                 "parameters": dict(promise.parameters),
                 "required": dict(promise.required),
                 "achieved": None,

@@ -25,7 +25,7 @@ def read_release(folder: Path, manifest: Manifest) -> pa.Table:
             column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
             strings_can_be_null=True,
             null_values=[""],
-            quoted_strings_can_be_null=False,
+            quoted_strings_can_be_null=len(names) == 1,  # where a missing value is written in quotes
         )
         parse = pa.csv.ParseOptions(newlines_in_values=True)
         # A large file comes in pieces, each with a dictionary of its own, which nothing can be grouped by.

@@ -6,25 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medveil.privacy import model_of
+from medveil.release.draft import Basis, Counting
+from medveil.release.status import NOT_CHECKED, Status
 from medveil.report.content import PageTable, Verdict
 from medveil.report.words import figure
 
 Claim = Mapping[str, Any]
 
-PUBLISHABLE = "for publication"
-_HOLDS: Mapping[Any, str] = {True: "yes", False: "NO", None: "not checked"}
-WITH_COUNTERFEITS = " with counterfeits"
+_HOLDS: Mapping[Any, str] = {True: "yes", False: "NO", None: NOT_CHECKED}
 
 
 def in_words(claim: Claim) -> str:
     """One claim as a sentence; the model's own summary where nothing simpler is known."""
-    name = str(claim["model"])
-    model = model_of({**claim, "model": name.removesuffix(WITH_COUNTERFEITS)})
+    model = model_of(claim)
     words = None if model is None else model.in_words(claim.get("achieved") or {})
     if words is None:
         summary = str(claim["summary"])
-        return f"{summary[0].upper()}{summary[1:]}."
-    return f"{words} Counterfeit records are counted in." if name.endswith(WITH_COUNTERFEITS) else words
+        words = f"{summary[0].upper()}{summary[1:]}."
+    if claim["basis"] == Basis.NOT_CHECKED.value:
+        return f"{NOT_CHECKED.capitalize()}: {words}"
+    counted_in = claim.get("counting") == Counting.WITH_COUNTERFEITS.value
+    return f"{words} Counterfeit records are counted in." if counted_in else words
 
 
 def verdict(claims: Sequence[Claim], status: str) -> Verdict:
@@ -33,6 +35,9 @@ def verdict(claims: Sequence[Claim], status: str) -> Verdict:
     points = [in_words(claim) for claim in claims]
     if not claims:
         return Verdict(good=False, sentence=f"This release claims no protection: it is {status}.")
+    foreign = [claim for claim in claims if claim["basis"] == Basis.NOT_CHECKED.value]
+    if foreign and all(claim.get("holds") or claim in foreign for claim in claims):
+        return Verdict(good=False, sentence=_not_ours(foreign, len(claims), status), points=points)
     if not holds:
         return Verdict(good=False, sentence="Not every claim of this release was proved.", points=points)
     number = "Its one claim" if len(claims) == 1 else f"All {len(claims)} claims"
@@ -40,11 +45,18 @@ def verdict(claims: Sequence[Claim], status: str) -> Verdict:
     how = "by the proof of its method" if by_proof else "and were counted again from the files that were written"
     if len(claims) == 1:
         how = how.replace("were counted", "was counted")
-    if status == PUBLISHABLE:
+    if status == Status.FOR_PUBLICATION.value:
         verb = "holds" if len(claims) == 1 else "hold"
         return Verdict(good=True, sentence=f"This release is for publication. {number} {verb} {how}.", points=points)
     verb = "holds" if len(claims) == 1 else "hold"
     return Verdict(good=False, sentence=f"{number} {verb} {how}, but this release is {status}.", points=points)
+
+
+def _not_ours(foreign: Sequence[Claim], number: int, status: str) -> str:
+    """That medveil has no check for some claims, before anything else."""
+    models = ", ".join(f"'{claim['model']}'" for claim in foreign)
+    rest = "" if len(foreign) == number else " Its other claims hold."
+    return f"This release is {status}: medveil has no check of its own for {models}.{rest}"
 
 
 def claims_table(claims: Sequence[Claim]) -> PageTable:

@@ -18,6 +18,8 @@ class ClassSizeCheck(Check):
     """
 
     name: ClassVar[str] = "class-size"
+    terms: ClassVar[frozenset[str]] = frozenset({"k"})
+    bounded_by_records: ClassVar[bool] = True
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         k = Terms(claim).number("k")

@@ -17,6 +17,7 @@ class AlphaKAnonymityCheck(Check):
     """Every class has k people, and at most a share alpha of them has one same watched value."""
 
     name: ClassVar[str] = "alpha-k-anonymity"
+    terms: ClassVar[frozenset[str]] = frozenset({"alpha", "k", "value"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)
@@ -34,6 +35,7 @@ class LKCPrivacyCheck(Check):
     """
 
     name: ClassVar[str] = "lkc-privacy"
+    terms: ClassVar[frozenset[str]] = frozenset({"l", "k", "c", "values"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)

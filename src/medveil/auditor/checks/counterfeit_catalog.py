@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from medveil.auditor import checks
 from medveil.auditor.catalog_flow import most_in_class, place, posteriors
 from medveil.auditor.catalog_listing import Counts, Listing, read_listing
 from medveil.auditor.catalog_stories import weigh
 from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Refuted, Terms, figure
-from medveil.auditor.counterfeits import SUFFIX, OneClass
+from medveil.auditor.counterfeits import OneClass
 from medveil.auditor.evidence import Evidence
-from medveil.registry import discover
+from medveil.auditor.models import MODELS
+from medveil.release.draft import Counting
 
 _ONLY_SIZES = "k-anonymity"
 
@@ -32,6 +32,7 @@ class CounterfeitCatalogCheck(Check):
     """
 
     name: ClassVar[str] = "counterfeit-catalog"
+    terms: ClassVar[frozenset[str]] = frozenset({"lemma_1", "told", "posterior"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)
@@ -90,7 +91,9 @@ def _other_models(evidence: Evidence) -> list[Mapping[str, Any]]:
     return [
         claim
         for claim in evidence.manifest.claims
-        if claim["model"].endswith(SUFFIX) and claim["model"] != _ONLY_SIZES + SUFFIX and claim.get("on") is None
+        if claim.get("counting") == Counting.WITH_COUNTERFEITS.value
+        and claim["model"] != _ONLY_SIZES
+        and claim.get("on") is None
     ]
 
 
@@ -101,7 +104,6 @@ class _Needy:
         self.evidence = evidence
         self.listing = listing
         self.claims = claims
-        self.known = discover(checks, Check)  # type: ignore[type-abstract]
         self.ids = [
             number for (number,) in evidence.connection.execute("SELECT DISTINCT id FROM held ORDER BY id").fetchall()
         ]
@@ -111,7 +113,7 @@ class _Needy:
         cells = self._without(self.ids[number], rows, each)
         alone = OneClass.of(self.evidence, cells)
         for claim in self.claims:
-            model = self.known.get(claim["model"].removesuffix(SUFFIX))
+            model = MODELS.get(claim["model"])
             if model is not None and model().check(alone, claim).holds is False:
                 return True
         return False

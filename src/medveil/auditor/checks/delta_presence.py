@@ -27,6 +27,7 @@ class DeltaPresenceCheck(Check):
     """
 
     name: ClassVar[str] = "delta-presence"
+    terms: ClassVar[frozenset[str]] = frozenset({"delta_min", "delta_max"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)
@@ -34,6 +35,7 @@ class DeltaPresenceCheck(Check):
         shield = evidence.shield(claim)
         if evidence.source is None:
             raise CannotTell("needs --source")
+        evidence.need_origin()
         population = self._open(evidence, Path(terms.word("population")), evidence.source)
         everybody = self._classes(evidence, population, evidence.source, shield)
         columns = evidence.columns(shield)

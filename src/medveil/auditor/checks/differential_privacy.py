@@ -33,6 +33,7 @@ class DifferentialPrivacyCheck(Check):
     """
 
     name: ClassVar[str] = "differential-privacy"
+    terms: ClassVar[frozenset[str]] = frozenset({"epsilon", "delta"})
     about_records: ClassVar[bool] = False
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:

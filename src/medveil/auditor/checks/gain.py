@@ -21,6 +21,7 @@ class DeltaDisclosureCheck(Check):
     """
 
     name: ClassVar[str] = "delta-disclosure"
+    terms: ClassVar[frozenset[str]] = frozenset({"delta", "absent"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)
@@ -39,6 +40,7 @@ class BetaLikenessCheck(Check):
     """No value's share in a class exceeds that in the input, p, by more than beta p; nor, enhanced, by -p log p."""
 
     name: ClassVar[str] = "beta-likeness"
+    terms: ClassVar[frozenset[str]] = frozenset({"variant", "beta"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)

@@ -21,6 +21,7 @@ class HCeilingCheck(Check):
     """
 
     name: ClassVar[str] = "h-ceiling"
+    terms: ClassVar[frozenset[str]] = frozenset({"h"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         h = Terms(claim).number("h")

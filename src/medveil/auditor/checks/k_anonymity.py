@@ -13,6 +13,8 @@ class KAnonymityCheck(Check):
     """The smallest class has k people: min over classes of |E| >= k."""
 
     name: ClassVar[str] = "k-anonymity"
+    terms: ClassVar[frozenset[str]] = frozenset({"k"})
+    bounded_by_records: ClassVar[bool] = True
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         k = Terms(claim).number("k")

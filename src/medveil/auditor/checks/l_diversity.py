@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Terms, figure
+from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Refuted, Terms, figure
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.histogram import AuditedHistogram, count
 
@@ -25,12 +25,15 @@ class LDiversityCheck(Check):
     """
 
     name: ClassVar[str] = "l-diversity"
+    terms: ClassVar[frozenset[str]] = frozenset({"variant", "l", "c"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)
         variant, l = terms.word("variant"), terms.positive("l")  # noqa: E741 - the literature's name
         if variant not in {"distinct", "entropy", "recursive"}:
             raise CannotTell(f"there is no check for the variant '{variant}'")
+        if variant != "recursive" and "c" in claim["required"]:
+            raise Refuted("the claim requires 'c', which is for the recursive variant alone")
         histogram = count(evidence, evidence.shield(claim), evidence.attribute(claim))
         if variant == "distinct":
             least = int(histogram.distinct.min())

@@ -19,6 +19,7 @@ class MeanSupportCheck(Check):
     """
 
     name: ClassVar[str] = "mean-support"
+    terms: ClassVar[frozenset[str]] = frozenset({"people"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         required = Terms(claim).number("people")

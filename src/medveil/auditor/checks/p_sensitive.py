@@ -14,6 +14,8 @@ class PSensitiveKAnonymityCheck(Check):
     """Every class has k people and p distinct values."""
 
     name: ClassVar[str] = "p-sensitive-k-anonymity"
+    terms: ClassVar[frozenset[str]] = frozenset({"p", "k"})
+    bounded_by_records: ClassVar[bool] = True
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)

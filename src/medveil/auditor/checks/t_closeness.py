@@ -30,6 +30,7 @@ class TClosenessCheck(Check):
     """
 
     name: ClassVar[str] = "t-closeness"
+    terms: ClassVar[frozenset[str]] = frozenset({"distance", "t"})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)

@@ -20,6 +20,7 @@ from medveil.methods.problem import Problem
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
+from medveil.release.status import Status
 from medveil.run import Run
 from medveil.table.labels import ANYTHING
 
@@ -154,7 +155,7 @@ def noisy_draft(
         method=method,
         rows={},
         internal={"differential-privacy": {**internal, "preparation": dict(problem.preparation)}},
-        status=None if guaranteed else "made without a differential privacy guarantee",
+        status=Status.FOR_PUBLICATION if guaranteed else Status.WITHOUT_GUARANTEE,
     )
 
 

@@ -23,7 +23,7 @@ from medveil.methods.fixed_interval.classes import Ids, cut, order_rows, read_ro
 from medveil.methods.fixed_interval.cleaning import Impossible, Missing, Records, clean, require
 from medveil.methods.fixed_interval.intervals import ColumnIntervals, Statistic, ends_of, fit, make_grid
 from medveil.methods.fixed_interval.making import MadeClasses, make, unknown_in
-from medveil.methods.fixed_interval.promises import UNSAFE, promises, published_attributes
+from medveil.methods.fixed_interval.promises import promises, published_attributes
 from medveil.methods.fixed_interval.publication import (
     CODE_BOOK,
     INTERVALS,
@@ -39,6 +39,7 @@ from medveil.methods.fixed_interval.steward import account, class_table, picture
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
+from medveil.release.status import Status
 from medveil.run import Run
 from medveil.table.schema import Kind
 
@@ -182,13 +183,13 @@ class FixedInterval(Method):
 
         made = make(problem, records, np.where(far, np.int32(-1), formed), number, publish)
         run.step("Preparing the release", 0.8)
-        unsafe = UNSAFE if self._support(problem) < max(problem.k, 2) else None
+        status = Status.UNSAFE_MEANS if self._support(problem) < max(problem.k, 2) else Status.FOR_PUBLICATION
         internal = {
-            "fixed_interval": account(records, made, intervals, self._threshold, unsafe),
+            "fixed_interval": account(records, made, intervals, self._threshold, status),
             "classes": class_table(records, made, formed, far, self._threshold),
             "classes.svg": picture(records, made, formed, far_off, self.outliers),
         }
-        return self._draft(problem, records, made, made.classes[cell_of_row], unsafe, internal)
+        return self._draft(problem, records, made, made.classes[cell_of_row], status, internal)
 
     def _by_column(self, given: Any, name: str, default: Any) -> Any:
         """A parameter that may be given by column."""
@@ -262,7 +263,7 @@ class FixedInterval(Method):
         records: Records,
         made: MadeClasses,
         class_of_row: Ids,
-        unsafe: str | None,
+        status: Status,
         internal: Mapping[str, Any],
     ) -> Draft:
         kept = class_of_row >= 0
@@ -285,12 +286,16 @@ class FixedInterval(Method):
             ),
             promises=promises(problem, records, support, parameters),
             attributes=published_attributes(problem, records),
-            method={"name": self.name, "parameters": told, **({"warning": unsafe} if unsafe else {})},
+            method={
+                "name": self.name,
+                "parameters": told,
+                **({} if status is Status.FOR_PUBLICATION else {"warning": status.value}),
+            },
             rows={"input": records.cells.records, "suppressed": int(np.count_nonzero(~kept))},
             companions={CODE_BOOK: code_book(entries)},
             internal=internal,
             links=links,
-            status=unsafe,
+            status=status,
         )
 
 

@@ -10,8 +10,6 @@ from medveil.methods.fixed_interval.cleaning import Records
 from medveil.methods.problem import Problem
 from medveil.release.draft import Basis, Promise, PublishedAttribute
 
-UNSAFE = "unsafe: a published mean may rest on fewer than k people, down to one person's own value"
-
 
 def promises(problem: Problem, records: Records, support: int, parameters: Mapping[str, Any]) -> list[Promise]:
     """The policy's models, and what holds beyond them.

@@ -15,6 +15,7 @@ from medveil.methods.fixed_interval.classes import Ids
 from medveil.methods.fixed_interval.cleaning import Records
 from medveil.methods.fixed_interval.intervals import ColumnIntervals
 from medveil.methods.fixed_interval.making import MadeClasses
+from medveil.release.status import Status
 
 Thresholds = Callable[[str], float]
 MOST_BARS = 150
@@ -27,11 +28,11 @@ def account(
     made: MadeClasses,
     intervals: Mapping[str, ColumnIntervals],
     thresholds: Thresholds,
-    unsafe: str | None,
+    status: Status,
 ) -> dict[str, Any]:
     """How many records were left out and why, and how often classes and intervals had to be joined or widened."""
     return {
-        "warning": unsafe,
+        "warning": None if status is Status.FOR_PUBLICATION else status.value,
         "records left out": dict(records.dropped),
         "classes": made.number,
         "classes joined away": made.joined,

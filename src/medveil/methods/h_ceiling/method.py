@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, NoReturn
 
 import numpy as np
@@ -21,7 +22,7 @@ from medveil.methods.method import Method
 from medveil.methods.optimal import generalized, space_of
 from medveil.methods.problem import Problem, label_array
 from medveil.release.catalog import CATALOG, CLASS_ID
-from medveil.release.draft import Basis, Draft, Promise
+from medveil.release.draft import Basis, Counting, Draft, Promise
 from medveil.run import Run
 
 CEILINGS = tuple(step / 20 for step in range(1, 21))
@@ -203,15 +204,7 @@ class HCeiling(Method):
         kept = problem.promises()
         if plan.counterfeits:
             kept = [
-                Promise(
-                    f"{promise.model} with counterfeits",
-                    f"{promise.summary} with counterfeits",
-                    promise.required,
-                    promise.basis,
-                    promise.parameters,
-                    promise.attribute,
-                    promise.on,
-                )
+                replace(promise, summary=f"{promise.summary} with counterfeits", counting=Counting.WITH_COUNTERFEITS)
                 for promise in kept
             ]
         proved = self.padding == "concealed" and self.counterfeits == "hideable"
