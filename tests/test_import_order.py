@@ -37,6 +37,7 @@ ORDER = (
     "reproduce",
     "app/reproduce",
     "worker",
+    "testing",
     "terminal",
     "cli",
 )

@@ -5,17 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
-import medveil
-from medveil.app.preparation import opened
-from medveil.errors import PolicyError
 from medveil.hierarchy import builders
 from medveil.policy import load_policy, methods
 from medveil.privacy import models
 from medveil.risk import risks
+from medveil.testing import check_hierarchy, check_method, check_model, check_part
 from medveil.utility import measures
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs"
@@ -24,13 +20,7 @@ CONFIGURED = [*methods().values(), *models().values(), *builders().values()]
 
 @pytest.mark.parametrize("part", CONFIGURED, ids=lambda part: part.__name__)
 def test_parts_are_documented_immutable_and_strict(part):
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", part.name)
-    assert part.__doc__
-    assert part.model_config["frozen"]
-    assert part.model_config["extra"] == "forbid"
-    undocumented = [name for name, field in part.model_fields.items() if not field.description and name != "type"]
-    assert not undocumented
-    assert not any("a" <= name[:1] <= "z" and name != name.lower() for name in part.model_fields)
+    check_part(part)
 
 
 @pytest.mark.parametrize("found", [methods, models, builders, measures, risks], ids=lambda found: found.__name__)
@@ -42,41 +32,33 @@ def test_everything_found_is_in_the_reference(found):
 
 @pytest.mark.parametrize("name", methods())
 def test_a_method_keeps_its_promises_or_says_why_it_does_not_fit(name):
-    """On a small table that has every kind of column; the workflow verifies what was written."""
-    chance = np.random.default_rng(7)
-    table = pa.table(
-        {
-            "age": chance.integers(0, 100, 400),
-            "sex": chance.choice(["f", "m"], 400),
-            "weight": np.round(chance.normal(70, 9, 400), 1),
-            "ill": chance.choice(["a", "b", "c", "d"], 400),
-        }
-    )
-    policy, folder = load_policy(
-        {
-            "attributes": {
-                "age": {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [10, 50]}},
-                "sex": {"role": "quasi", "hierarchy": {"type": "flat", "domain": ["f", "m"]}},
-                "weight": {
-                    "role": "quasi",
-                    "hierarchy": {"type": "intervals", "domain": [0, 200], "widths": [20, 100]},
-                },
-                "ill": {"role": "sensitive"},
-            },
-            "privacy": [{"model": "k-anonymity", "k": 3}],
-            "method": name,
-        }
-    )
-    with opened(policy, folder, table) as (problem, _):
-        reason = policy.method.why_not(problem)
-    if reason:
-        with pytest.raises(PolicyError, match="does not fit"):
-            medveil.anonymize(table, policy)
-        return
-    release = medveil.anonymize(table, policy)
-    assert release.manifest.rows["published"] > 0
-    assert any(claim["model"] == "k-anonymity" or "k" in claim["required"] for claim in release.manifest.claims)
-    assert all(claim["holds"] for claim in release.manifest.claims)
+    check_method(name)
+
+
+SIMPLE_MODELS = [
+    {"model": "k-anonymity", "k": 3},
+    {"model": "l-diversity", "l": 2, "attribute": "ill"},
+    {"model": "t-closeness", "t": 0.6, "attribute": "ill", "distance": "equal"},
+    {"model": "p-sensitive-k-anonymity", "p": 2, "k": 2, "attribute": "ill"},
+]
+
+
+@pytest.mark.parametrize("given", SIMPLE_MODELS, ids=lambda given: given["model"])
+def test_a_model_is_kept_by_a_search(given):
+    check_model(models()[given["model"]](**{key: value for key, value in given.items() if key != "model"}))
+
+
+HIERARCHIES = [
+    ({"type": "intervals", "domain": [0, 99], "widths": [10, 50]}, [str(age) for age in range(0, 100, 7)]),
+    ({"type": "flat", "domain": ["f", "m"]}, ["f", "m"]),
+    ({"type": "mask", "length": 3}, ["123", "124", "987", None]),
+]
+
+
+@pytest.mark.parametrize(("given", "values"), HIERARCHIES, ids=lambda given: str(given)[:24])
+def test_a_hierarchy_is_one(given, values):
+    builder = builders()[given["type"]]
+    check_hierarchy(builder(**{key: value for key, value in given.items() if key in builder.model_fields}), values)
 
 
 @pytest.mark.parametrize("path", sorted(DOCUMENTATION.rglob("*.md")), ids=lambda path: path.name)

@@ -1,0 +1,137 @@
+"""What other packages bring: by entry points alone, never in the place of anything of medveil's."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import medveil
+
+PLUGIN = Path(__file__).parent / "plugin"
+TAKEN = {
+    "medveil.privacy": ("k-anonymity", "medveil.privacy.k_anonymity:KAnonymity"),
+    "medveil.methods": ("optimal", "medveil.methods.optimal:Optimal"),
+    "medveil.hierarchy": ("parity", "medveil_example.parity:Parity"),
+}
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from medveil.hierarchy import builders
+from medveil.policy import methods
+from medveil.privacy import models
+from medveil.testing import check_hierarchy, check_method, check_model, check_part, sample_table
+import medveil
+
+for found, name in ((models, "crowd-size"), (methods, "coarsest"), (builders, "parity")):
+    check_part(found()[name])
+check_hierarchy(builders()["parity"](largest=99), [str(age) for age in range(0, 100, 7)])
+check_method("coarsest")
+check_model(models()["crowd-size"](people=4))
+policy = {
+    "attributes": {
+        "age": {"role": "quasi", "hierarchy": {"type": "parity", "largest": 99}},
+        "sex": {"role": "quasi", "hierarchy": {"type": "flat", "domain": ["f", "m"]}},
+        "ill": {"role": "sensitive"},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 3}, {"model": "crowd-size", "people": 4}],
+    "method": {"name": "coarsest", "below": 1},
+}
+medveil.anonymize(sample_table().drop(["weight"]), policy, out=Path(sys.argv[1]))
+"""
+
+LISTING = """
+import sys
+from medveil.errors import InputError
+from medveil.hierarchy import builders
+from medveil.policy import methods
+from medveil.privacy import models
+
+found = {"medveil.privacy": models, "medveil.methods": methods, "medveil.hierarchy": builders}
+try:
+    found[sys.argv[1]]()
+except InputError as error:
+    print(error)
+"""
+
+
+def run(*arguments, path):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([*map(str, path), str(Path(medveil.__file__).parents[1])]),
+    }
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    out = tmp_path_factory.mktemp("plugin") / "out"
+    done = run("-c", PROGRAM, out, path=[PLUGIN])
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_a_model_a_method_and_a_hierarchy_come_from_outside(made):
+    manifest = json.loads((made / "manifest.json").read_text())
+    assert manifest["method"]["name"] == "coarsest"
+    assert [a["hierarchy"]["type"] for a in manifest["attributes"] if a["role"] == "quasi"] == ["parity", "flat"]
+    ours, theirs = manifest["claims"]
+    assert (ours["model"], ours["holds"]) == ("k-anonymity", True)
+    assert (theirs["model"], theirs["holds"], theirs["basis"]) == ("crowd-size", None, "not checked by medveil")
+
+
+def test_manifest_and_both_reports_say_first_that_medveil_did_not_check_it(made):
+    status = "in part not checked by medveil"
+    assert json.loads((made / "manifest.json").read_text())["status"] == status
+    for page in (made / "report.html", made / "internal" / "report.html"):
+        text = page.read_text()
+        assert f"This release is {status}: medveil has no check of its own for" in text
+        assert "This release is for publication" not in text
+
+
+def test_the_audit_says_so_first_and_is_not_content(made):
+    """By somebody who has medveil alone: nothing of the plug-in runs."""
+    done = run("-m", "medveil", "audit", made, path=[])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "Not checked by medveil: it has no check of its own for 'crowd-size'."
+    assert "Every claim holds" not in done.stdout
+    report = json.loads(run("-m", "medveil", "audit", made, "--json", path=[]).stdout)
+    assert (report["ok"], report["refuted"]) == (False, False)
+    assert report["status"] == "in part not checked by medveil"
+
+
+@pytest.mark.parametrize("group", TAKEN)
+def test_a_taken_name_is_an_error_that_names_the_package(tmp_path, group):
+    name, value = TAKEN[group]
+    information = tmp_path / "rival-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(f"[{group}]\n{name} = {value}\n")
+    done = run("-c", LISTING, group, path=[PLUGIN, tmp_path])
+    assert done.returncode == 0, done.stderr
+    owner = "'medveil-example'" if name == "parity" else "medveil"
+    assert done.stdout == (
+        f"The installed package 'rival' brings '{name}' into {group}, a name that {owner} has already. "
+        "Uninstall 'rival', or have its part renamed.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("nowhere.at_all:Thing", "cannot be loaded (ModuleNotFoundError)"),
+        ("medveil.privacy.model:PrivacyModel", "is not a complete PrivacyModel with a name of its own"),
+    ],
+)
+def test_a_broken_plug_in_is_named(tmp_path, value, said):
+    information = tmp_path / "broken-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(f"[medveil.privacy]\nthing = {value}\n")
+    done = run("-c", "from medveil.privacy import models\nmodels()\n", path=[tmp_path])
+    assert done.returncode == 1
+    assert f"The installed package 'broken' declares 'thing' for medveil.privacy, which {said}." in done.stderr
