@@ -18,7 +18,8 @@ from pydantic_core import PydanticUndefined
 from medveil.cli import app
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
-from medveil.policy import AttributePolicy, DataPolicy, OutputPolicy, Policy, methods
+from medveil.methods import methods
+from medveil.policy import AttributePolicy, DataPolicy, OutputPolicy, Policy
 from medveil.privacy import models
 from medveil.risk import risks
 from medveil.utility import measures

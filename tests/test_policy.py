@@ -5,7 +5,8 @@ import json
 import pytest
 
 from medveil.errors import PolicyError
-from medveil.policy import Policy, load_policy, methods
+from medveil.methods import methods
+from medveil.policy import Policy, load_policy
 from medveil.table.schema import Role
 
 GOOD = """\

@@ -12,28 +12,22 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from medveil import methods as methods_package
 from medveil.errors import PolicyError, did_you_mean
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.hierarchy.flat import Codes, Range
 from medveil.hierarchy.specification import HierarchySpec
+from medveil.methods import methods
 from medveil.methods.method import Method
 from medveil.policy_file import Lines, read_policy_file
 from medveil.privacy import models
 from medveil.privacy.model import PrivacyModel
-from medveil.registry import discover
 from medveil.table.schema import Kind, Role
 
 _WRAPPER = re.compile(
     r"(function|constrained|literal|tuple|list|dict|is-instance|union)[-\[].*|str|int|float|nullable|DataPolicy|Range"
 )
 """What pydantic puts into a location beside keys and positions."""
-
-
-def methods() -> dict[str, type[Method]]:
-    """Every method, by the name that a policy uses."""
-    return discover(methods_package, Method)  # type: ignore[type-abstract]
 
 
 class OneOf:

@@ -22,6 +22,8 @@ from medveil.app.reproduce import Reproduced
 from medveil.auditor import AuditReport
 from medveil.auditor import Finding as AuditFinding
 from medveil.evaluation.comparison import Score, Skipped
+from medveil.methods import figures_of
+from medveil.release.figures import Remark
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
@@ -81,11 +83,9 @@ def show_release(release: Release) -> None:
         console.print(_claims(manifest.claims))
     else:
         console.print("[yellow]It claims nothing.[/yellow]")
-    searched = _internal(release, "search")
-    if searched is not None:
-        console.print(_searched(searched))
-    if "measured_gap" in manifest.method:
-        console.print(clustered(manifest.method))
+    for figure in figures_of(manifest.method, {"search": _internal(release, "search") or {}}):
+        if isinstance(figure, Remark):
+            console.print(figure.sentence)
     leaks = {entry["attribute"]: entry for entry in (_internal(release, "leakage") or {}).get("attributes", ())}
     levels = Table(
         "column", "role", "level", "leaked before", "leaks now", box=None, header_style="bold", pad_edge=False
@@ -100,16 +100,6 @@ def show_release(release: Release) -> None:
     console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
 
 
-def clustered(method: Mapping[str, Any]) -> str:
-    """What clusters cost, and how near that is to the least for their centers: proved, or measured on samples."""
-    cost, bound, measured = method["cost"], method["bound"], method["measured_gap"]
-    begun = f"{method['clusters']:,} clusters of cost {cost:.6g}"
-    if bound is not None:
-        above = (cost - bound) / cost if cost > bound else 0.0
-        return f"{begun}; to the same centers none cost less than {bound:.6g}: at most {above:.1e} of it too much."
-    return f"{begun}; exact assignment of samples to the same centers saved {measured:.2%} of it."
-
-
 def _internal(release: Release, name: str) -> dict[str, Any] | None:
     """One of the steward's own files, None where it is not there."""
     path = Path(release.folder) / INTERNAL / f"{name}.json"
@@ -118,16 +108,6 @@ def _internal(release: Release, name: str) -> dict[str, Any] | None:
 
 def _share(leak: Mapping[str, Any] | None) -> str:
     return "" if leak is None else f"{leak['normalized']:.3f}"
-
-
-def _searched(found: Mapping[str, Any]) -> str:
-    """What a search for the table with most rows did."""
-    effort = [f"{found[key]:,} {key.replace('_', ' ')}" for key in found if key.startswith("tables_")]
-    return (
-        f"{', '.join(effort)}, {found['seconds']:.2f} s; {found['rows']:,} of {found['rows_before']:,} distinct rows "
-        f"retained; {found['violating_rows_before']:,} violating rows before, {found['violating_rows']:,} now"
-        + ("." if found["optimal"] else "; more rows may be possible.")
-    )
 
 
 def show_leakage(found: Leakage) -> None:

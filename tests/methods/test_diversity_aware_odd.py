@@ -9,7 +9,7 @@ import pytest
 import medveil
 from medveil.errors import PolicyError
 from medveil.methods.diversity_aware import DiversityAware
-from medveil.terminal import clustered
+from medveil.methods.diversity_aware.method import gap_in_words
 
 ILL = ["a", "b", "a", "a", "b", "a", "a", "b", "b", "a", "a", "b"]
 
@@ -103,9 +103,9 @@ def test_an_alpha_nobody_can_mean_is_refused_at_once(alpha):
 
 def test_how_near_the_optimum_is_is_printed():
     table = {"x": list(range(12)), "ill": ILL}
-    exact = clustered(anonymize(table).manifest.method)
+    exact = gap_in_words(anonymize(table).manifest.method)
     assert exact.startswith("4 clusters of cost ")
     assert "none cost less than" in exact
     blocks = anonymize(table, blocks_above=5, whole_up_to=5).manifest.method
     assert blocks["bound"] is None
-    assert f"saved {blocks['measured_gap']:.2%}" in clustered(blocks)
+    assert f"saved {blocks['measured_gap']:.2%}" in gap_in_words(blocks)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import medveil
+from medveil.methods import methods
 from medveil.methods.method import Method
-from medveil.policy import methods
 from medveil.privacy import models
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.k_anonymity import KAnonymity

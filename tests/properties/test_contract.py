@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from medveil.hierarchy import builders
-from medveil.policy import load_policy, methods
+from medveil.methods import methods
+from medveil.policy import load_policy
 from medveil.privacy import models
 from medveil.risk import risks
 from medveil.testing import check_hierarchy, check_method, check_model, check_part
@@ -75,7 +76,7 @@ def test_finding_everything_compiles_nothing():
     program = """
 import sys
 from numba.core.dispatcher import Dispatcher
-from medveil.policy import methods
+from medveil.methods import methods
 from medveil.privacy import models
 methods(), models()
 kernels = {id(v): v for m in list(sys.modules.values()) if getattr(m, "__name__", "").startswith("medveil")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from medveil.policy import methods
+from medveil.methods import methods
 from medveil.reproduce import reproductions
 
 INDEX = Path(__file__).parents[2] / "docs" / "reproduction" / "README.md"

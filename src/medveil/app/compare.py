@@ -22,9 +22,10 @@ from medveil.app.making import Progress
 from medveil.app.preparation import opened
 from medveil.engine import Limits
 from medveil.errors import InputError, MedveilError, PolicyError, did_you_mean
+from medveil.methods import methods
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
-from medveil.policy import Policy, load_policy, methods
+from medveil.policy import Policy, load_policy
 from medveil.release.directory import staged
 from medveil.report.comparison_page import comparison_page
 from medveil.report.page import can_be_made, render

@@ -16,7 +16,7 @@ from medveil.app.making import Progress
 from medveil.datasets import patients
 from medveil.datasets.calibration import REGIONS
 from medveil.errors import UnreachableError
-from medveil.policy import methods
+from medveil.methods import methods
 from medveil.policy_file import read_policy_file
 from medveil.release.directory import staged
 from medveil.release.manifest import read_manifest

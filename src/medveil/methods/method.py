@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
@@ -12,6 +13,7 @@ from medveil.methods.privacy_trial import PrivacyTrial
 from medveil.methods.problem import Problem
 from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
+from medveil.release.figures import Figure
 from medveil.run import Run
 
 
@@ -62,6 +64,13 @@ class Method(BaseModel, ABC):
         method, on tables on which a fault would show. `declared`: the policy declares every sensitive domain.
         """
         raise PolicyError(f"The method '{self.name}' claims no differential privacy.", "There is nothing to audit.")
+
+    @classmethod
+    def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:  # noqa: ARG003
+        """What a release of this method shows of itself: from what it reports to recipients, and, on the steward's
+        page, from what it left for the steward, by name. Recipients are shown what needs no `internal`.
+        """
+        return []
 
     def description(self, **report: Any) -> dict[str, Any]:
         """The manifest's entry: the method's name, its parameters, and what it reports of itself."""

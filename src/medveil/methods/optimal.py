@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from medveil.lattice.space import Space
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
+from medveil.release.figures import BarFigure, Figure
 from medveil.run import Run
 
 LossName = Literal["lm", "discernibility", "average-class-share"]
@@ -43,6 +45,18 @@ class Optimal(Method):
         float,
         Field(gt=0, allow_inf_nan=False, description="Seconds after which the best release found so far is taken."),
     ] = 600.0
+
+    @classmethod
+    def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:  # noqa: ARG003
+        return [
+            BarFigure(
+                "The search for the best levels",
+                "Of all combinations of levels only some had to be looked at; the others were ruled out by those.",
+                "combinations of levels",
+                ["all combinations", "looked at"],
+                {"combinations": [float(reported["nodes"]), float(reported["checks"])]},
+            )
+        ]
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         space = space_of(problem)

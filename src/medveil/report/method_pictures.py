@@ -1,18 +1,16 @@
-"""What each method shows of itself: levels, the search, counterfeits, intervals, clusters, the privacy budget.
-
-Pictures are made of what a method reports to recipients (`method`, what is published) or to the steward (`internal`);
-a number of fewer than so many records is not told.
-"""
+"""What each method shows of itself, drawn: it hands over figures, and what they are about is its own business."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
+from medveil.methods import figures_of
 from medveil.release.catalog import CATALOG
+from medveil.release.figures import BarFigure, Figure, TreeFigure
 from medveil.report.content import PageTable, Picture
 from medveil.report.pictures import Pictures
 from medveil.report.words import figure
@@ -36,47 +34,61 @@ def levels_picture(pictures: Pictures, levels: Mapping[str, tuple[int, int]]) ->
     ]
 
 
-def search_pictures(pictures: Pictures, method: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Picture]:
-    """The lattice that was explored, and the search tree where there is one."""
-    made = []
-    if isinstance(method.get("nodes"), int) and isinstance(method.get("checks"), int):
-        made.append(
-            pictures.bars(
-                "The search for the best levels",
-                "Of all combinations of levels only some had to be looked at; the others were ruled out by those.",
-                ["all combinations", "looked at"],
-                {"combinations": [float(method["nodes"]), float(method["checks"])]},
-                first="combinations of levels",
-                written=lambda number: f"{number:,.0f}",
-            )
-        )
-    tree = internal.get("search-tree")
-    if isinstance(tree, Mapping) and tree.get("tables"):
-        made.append(_tree(pictures, tree["tables"]))
-    return made
+def method_figures(
+    pictures: Pictures, reported: Mapping[str, Any], internal: Mapping[str, Any], least: int
+) -> list[Picture]:
+    """What the method shows of itself, drawn; of records and people no number below `least`."""
+    drawn = [_draw(pictures, figure, least) for figure in figures_of(reported, internal)]
+    return [picture for picture in drawn if picture is not None]
 
 
-def _tree(pictures: Pictures, tables: Sequence[Mapping[str, Any]]) -> Picture:
-    number = {table["table"]: place for place, table in enumerate(tables)}
-    parents = [None if table["parent"] is None else number.get(table["parent"]) for table in tables]
+def _draw(pictures: Pictures, figure: Figure, least: int) -> Picture | None:
+    if isinstance(figure, BarFigure):
+        return _bars(pictures, figure, least)
+    if isinstance(figure, TreeFigure):
+        return _tree(pictures, figure)
+    return None  # remarks are for a terminal: the page has the same figures in its table
+
+
+def _bars(pictures: Pictures, figure: BarFigure, least: int) -> Picture | None:
+    shown = [
+        place
+        for place in range(len(figure.names))
+        if not figure.people or all(values[place] >= least for values in figure.series.values())
+    ]
+    if not shown:
+        return None
+    hidden = f" Numbers below {least:,} are not shown." if figure.people else ""
+    return pictures.bars(
+        figure.title,
+        figure.description + hidden,
+        [figure.names[place] for place in shown],
+        {called: [values[place] for place in shown] for called, values in figure.series.items()},
+        first=figure.first,
+        written=(lambda number: f"{number:,.0f}") if figure.unit == "count" else (lambda number: f"{number:,.4g}"),
+    )
+
+
+def _tree(pictures: Pictures, figure: TreeFigure) -> Picture:
+    parents = figure.parents
     depths: list[int] = []
     for parent in parents:
         depths.append(0 if parent is None else depths[parent] + 1)
     path: set[int] = set()
-    place = next((i for i, table in enumerate(tables) if table["solution"]), None)
+    place = figure.solution
     while place is not None:
         path.add(place)
         place = parents[place]
     by_depth = Counter(depths)
     rows = [[f"{depth:,}", f"{by_depth[depth]:,}"] for depth in sorted(by_depth)]
-    title, headers = "The search tree", ["steps", "tables"]
-    if len(tables) <= MOST_NODES:
+    headers = ["steps", "tables"]
+    if len(parents) <= MOST_NODES:
         nodes = [(parent, depth, i in path) for i, (parent, depth) in enumerate(zip(parents, depths, strict=True))]
         words = "Each square is a generalized table, the original on top. The way to the published one is drawn thick."
-        return pictures.tree(title, words, nodes, PageTable("Tables by steps from the original", headers, rows))
+        return pictures.tree(figure.title, words, nodes, PageTable("Tables by steps from the original", headers, rows))
     return pictures.bars(
-        title,
-        f"{len(tables):,} generalized tables, by the number of steps from the original to them.",
+        figure.title,
+        f"{len(parents):,} generalized tables, by the number of steps from the original to them.",
         [f"{depth} steps" for depth in sorted(by_depth)],
         {"tables": [float(by_depth[depth]) for depth in sorted(by_depth)]},
         first="steps",
@@ -116,111 +128,6 @@ def counterfeit_pictures(
             )
         )
     return made
-
-
-def budget_pictures(
-    pictures: Pictures, method: Mapping[str, Any], internal: Mapping[str, Any], least: int
-) -> list[Picture]:
-    """How epsilon was divided, and what the noise did (for the steward alone)."""
-    made = []
-    spent = method.get("spent")
-    if isinstance(spent, Mapping) and spent:
-        made.append(
-            pictures.bars(
-                "How the privacy budget was spent",
-                "Epsilon by part of the method: the more a part gets, the less noise it adds.",
-                [str(name) for name in spent],
-                {"epsilon": [float(value) for value in spent.values()]},
-                first="part",
-                written=lambda value: f"{value:.3g}",
-            )
-        )
-    return made + _counts(
-        pictures,
-        internal.get("differential-privacy"),
-        "What the noise did",
-        "Rows that noise inserted or removed, and records that were suppressed; only you may know these numbers.",
-        least,
-    )
-
-
-def left_out_pictures(pictures: Pictures, internal: Mapping[str, Any], least: int) -> list[Picture]:
-    """What fixed intervals left out and had to mend."""
-    told = internal.get("fixed_interval")
-    if not isinstance(told, Mapping):
-        return []
-    dropped = {
-        str(reason): float(number)
-        for reason, number in dict(told.get("records left out", {})).items()
-        if isinstance(number, int) and number >= least
-    }
-    made = []
-    if dropped:
-        made.append(
-            pictures.bars(
-                "Records that were left out",
-                f"By reason; reasons with fewer than {least:,} records are not shown.",
-                list(dropped),
-                {"records": list(dropped.values())},
-                first="reason",
-                written=lambda count: f"{count:,.0f}",
-            )
-        )
-    intervals = {name: found for name, found in dict(told.get("intervals", {})).items() if isinstance(found, Mapping)}
-    if intervals:
-        made.append(
-            pictures.bars(
-                "Intervals of each number",
-                "How many intervals each column was cut into, and how many were too thin and joined with a neighbour.",
-                list(intervals),
-                {
-                    "cut": [float(found.get("cut", 0)) for found in intervals.values()],
-                    "joined away": [float(found.get("joined away", 0)) for found in intervals.values()],
-                },
-                first="column",
-                written=lambda count: f"{count:,.0f}",
-            )
-        )
-    return made
-
-
-def cluster_pictures(pictures: Pictures, internal: Mapping[str, Any]) -> list[Picture]:
-    """How clusters became tighter, round by round."""
-    told = internal.get("clusters")
-    costs = told.get("costs") if isinstance(told, Mapping) else None
-    if not isinstance(costs, list | tuple) or len(costs) < 2:
-        return []
-    rounds = [float(cost) for cost in costs]
-    step = -(-len(rounds) // 20)
-    places = sorted({*range(0, len(rounds), step), len(rounds) - 1})
-    return [
-        pictures.bars(
-            "How clusters became tighter",
-            "The sum of all distances to the centers, step by step: records are assigned, then centers are moved.",
-            [f"step {place + 1}" for place in places],
-            {"distance": [rounds[place] for place in places]},
-            first="step",
-            written=lambda cost: f"{cost:,.4g}",
-        )
-    ]
-
-
-def _counts(pictures: Pictures, told: Any, title: str, description: str, least: int) -> list[Picture]:
-    if not isinstance(told, Mapping):
-        return []
-    counts = {str(n): float(number) for n, number in told.items() if isinstance(number, int) and number >= least}
-    if not counts:
-        return []
-    return [
-        pictures.bars(
-            title,
-            description,
-            list(counts),
-            {"rows": list(counts.values())},
-            first="what",
-            written=lambda count: f"{count:,.0f}",
-        )
-    ]
 
 
 def reported(method: Mapping[str, Any]) -> list[list[str]]:

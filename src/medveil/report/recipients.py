@@ -27,7 +27,7 @@ from medveil.report.common import (
 from medveil.report.content import Page, PageTable, Section
 from medveil.report.distributions import EVERYTHING, too_many
 from medveil.report.groups import MOST_VALUES, Groups, shown
-from medveil.report.method_pictures import budget_pictures, counterfeit_pictures, search_pictures
+from medveil.report.method_pictures import counterfeit_pictures, method_figures
 from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups
 from medveil.report.words import clean
@@ -48,9 +48,8 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
         method_section(
             manifest,
             [
-                *search_pictures(pictures, manifest.method, {}),
+                *method_figures(pictures, manifest.method, {}, least),
                 *counterfeit_pictures(pictures, manifest.rows, companions),
-                *budget_pictures(pictures, manifest.method, {}, least),
             ],
         ),
         files_section(manifest),

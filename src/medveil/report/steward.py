@@ -22,14 +22,7 @@ from medveil.report.common import (
 )
 from medveil.report.content import Page, PageTable, Picture, Section
 from medveil.report.distributions import distribution, plain_distribution, too_many
-from medveil.report.method_pictures import (
-    budget_pictures,
-    cluster_pictures,
-    counterfeit_pictures,
-    left_out_pictures,
-    levels_picture,
-    search_pictures,
-)
+from medveil.report.method_pictures import counterfeit_pictures, levels_picture, method_figures
 from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups, sizes_before
 from medveil.report.words import figure, percent, plural
@@ -283,9 +276,6 @@ def _method(
     }
     return [
         *levels_picture(pictures, levels),
-        *search_pictures(pictures, manifest.method, internal),
+        *method_figures(pictures, manifest.method, internal, least),
         *counterfeit_pictures(pictures, manifest.rows, comparison.companions),
-        *budget_pictures(pictures, manifest.method, internal, least),
-        *left_out_pictures(pictures, internal, least),
-        *cluster_pictures(pictures, internal),
     ]

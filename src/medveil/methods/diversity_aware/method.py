@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
@@ -21,6 +22,7 @@ from medveil.methods.diversity_aware.units import UnitColumn, Units, make_distan
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
+from medveil.release.figures import BarFigure, Figure, Remark
 from medveil.run import Run
 from medveil.table.domain import Domain, canonical
 
@@ -29,6 +31,9 @@ _MILP_VARIABLES = 200_000
 
 _HUGE = re.compile(r"e[+-]?\d{4}|.{100}", re.IGNORECASE | re.DOTALL)
 """Numbers which it would take long to write out as a fraction."""
+
+MOST_STEPS = 20
+"""No more steps than this are shown of how clusters became tighter."""
 
 
 class DiversityAware(Method):
@@ -150,6 +155,25 @@ class DiversityAware(Method):
         ):
             return "some people have several sensitive values: name the one to cap in 'sensitive_value'"
         return super().why_not(problem)
+
+    @classmethod
+    def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:
+        made: list[Figure] = [Remark(gap_in_words(reported))]
+        costs = internal.get("clusters", {}).get("costs", [])
+        if len(costs) > 1:
+            places = sorted({*range(0, len(costs), -(-len(costs) // MOST_STEPS)), len(costs) - 1})
+            made.append(
+                BarFigure(
+                    "How clusters became tighter",
+                    "The sum of all distances to the centers, step by step: records are assigned, then centers are "
+                    "moved.",
+                    "step",
+                    [f"step {place + 1}" for place in places],
+                    {"distance": [float(costs[place]) for place in places]},
+                    unit="number",
+                )
+            )
+        return made
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         reason = self.why_not(problem)
@@ -274,3 +298,13 @@ def _has_people_of_several_values(problem: Problem, attribute: str) -> bool:
     values = np.repeat(problem.cells.sensitive[attribute], np.diff(subjects.offsets))
     pairs = np.unique(np.stack([subjects.codes.astype(np.int64), values.astype(np.int64)]), axis=1)
     return bool(np.bincount(pairs[0]).max(initial=0) > 1)
+
+
+def gap_in_words(method: Mapping[str, Any]) -> str:
+    """What clusters cost, and how near that is to the least for their centers: proved, or measured on samples."""
+    cost, bound, measured = method["cost"], method["bound"], method["measured_gap"]
+    begun = f"{method['clusters']:,} clusters of cost {cost:.6g}"
+    if bound is not None:
+        above = (cost - bound) / cost if cost > bound else 0.0
+        return f"{begun}; to the same centers none cost less than {bound:.6g}: at most {above:.1e} of it too much."
+    return f"{begun}; exact assignment of samples to the same centers saved {measured:.2%} of it."

@@ -20,6 +20,7 @@ from medveil.methods.problem import Problem
 from medveil.privacy.differential_privacy import DifferentialPrivacy
 from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
+from medveil.release.figures import BarFigure, Figure
 from medveil.release.status import Status
 from medveil.run import Run
 from medveil.table.labels import ANYTHING
@@ -63,6 +64,37 @@ class DifferentiallyPrivate(Method):
         if problem.schema.plain:
             return "a plain column would be published as it is, which no noise hides"
         return None
+
+    @classmethod
+    def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:
+        """How epsilon was divided, and, for the steward alone, what the noise did."""
+        made: list[Figure] = []
+        if spent := reported.get("spent"):
+            made.append(
+                BarFigure(
+                    "How the privacy budget was spent",
+                    "Epsilon by part of the method: the more a part gets, the less noise it adds.",
+                    "part",
+                    list(spent),
+                    {"epsilon": [float(part) for part in spent.values()]},
+                    unit="number",
+                )
+            )
+        noise = internal.get("differential-privacy", {})
+        counts = {name: float(number) for name, number in noise.items() if isinstance(number, int)}
+        if counts:
+            made.append(
+                BarFigure(
+                    "What the noise did",
+                    "Rows that noise inserted or removed, and records that were suppressed; only you may know these "
+                    "numbers.",
+                    "what",
+                    list(counts),
+                    {"rows": list(counts.values())},
+                    people=True,
+                )
+            )
+        return made
 
     def spending(self, problem: Problem) -> Spending:
         """What the problem's one model allows a release to spend."""

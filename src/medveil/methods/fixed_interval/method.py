@@ -35,10 +35,11 @@ from medveil.methods.fixed_interval.publication import (
     publish_sets,
 )
 from medveil.methods.fixed_interval.ranking import rank
-from medveil.methods.fixed_interval.steward import account, class_table, picture
+from medveil.methods.fixed_interval.steward import account, accounted, class_table, picture
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
+from medveil.release.figures import Figure
 from medveil.release.status import Status
 from medveil.run import Run
 from medveil.table.schema import Kind
@@ -139,6 +140,10 @@ class FixedInterval(Method):
             if problem.min_levels.get(name, 0) > 0 or problem.max_levels.get(name, height) < height:
                 return f"the levels of '{name}' are limited, but means and sets of ids have no levels"
         return super().why_not(problem)
+
+    @classmethod
+    def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:  # noqa: ARG003
+        return accounted(internal["fixed_interval"]) if "fixed_interval" in internal else []
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         reason = self.why_refused(problem)

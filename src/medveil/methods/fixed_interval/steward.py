@@ -15,6 +15,7 @@ from medveil.methods.fixed_interval.classes import Ids
 from medveil.methods.fixed_interval.cleaning import Records
 from medveil.methods.fixed_interval.intervals import ColumnIntervals
 from medveil.methods.fixed_interval.making import MadeClasses
+from medveil.release.figures import BarFigure, Figure
 from medveil.release.status import Status
 
 Thresholds = Callable[[str], float]
@@ -149,3 +150,33 @@ def _panel(
         bar = bar_of_class[min(class_, made.number - 1)]
         drawn.append(f'<circle cx="{x(bar):.1f}" cy="{y(point):.1f}" r="2" fill="#c33"/>')
     return drawn
+
+
+def accounted(account: Mapping[str, Any]) -> list[Figure]:
+    """What was left out and had to be mended, as figures."""
+    made: list[Figure] = []
+    if dropped := account.get("records left out"):
+        made.append(
+            BarFigure(
+                "Records that were left out",
+                "By reason.",
+                "reason",
+                list(dropped),
+                {"records": [float(number) for number in dropped.values()]},
+                people=True,
+            )
+        )
+    if intervals := account.get("intervals"):
+        made.append(
+            BarFigure(
+                "Intervals of each number",
+                "How many intervals each column was cut into, and how many were too thin and joined with a neighbour.",
+                "column",
+                list(intervals),
+                {
+                    "cut": [float(found["cut"]) for found in intervals.values()],
+                    "joined away": [float(found["joined away"]) for found in intervals.values()],
+                },
+            )
+        )
+    return made

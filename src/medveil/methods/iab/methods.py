@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,11 +18,12 @@ from medveil.methods.iab.by_subtree import BySubtree
 from medveil.methods.iab.fast import search_fast
 from medveil.methods.iab.recoding import TableRecoding
 from medveil.methods.iab.table import FullTable, full_table
-from medveil.methods.iab.tree import tree_of
+from medveil.methods.iab.tree import effort_in_words, tree_figure, tree_of
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.release.draft import Draft
+from medveil.release.figures import Figure, Remark
 from medveil.run import Run
 
 Generalization = Literal["levels", "subtree", "cell"]
@@ -39,6 +41,15 @@ class _RowSearch(Method):
         if problem.cells.population is not None:
             return "it knows nothing of a population"
         return super().why_not(problem)
+
+    @classmethod
+    def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:  # noqa: ARG003
+        made: list[Figure] = []
+        if internal.get("search"):
+            made.append(Remark(effort_in_words(internal["search"])))
+        if internal.get("search-tree", {}).get("tables"):
+            made.append(tree_figure(internal["search-tree"]))
+        return made
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         started = time.perf_counter()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from medveil.methods.iab.recoding import State, TableRecoding
 from medveil.methods.iab.search import Node, Searched
+from medveil.release.figures import TreeFigure
 
 LIMIT = 5_000
 """Larger trees are cut off here; nobody reads on."""
@@ -56,3 +58,24 @@ def _path(searched: Searched[State], node: Node[State]) -> list[Node[State]]:
         path.append(searched.nodes[number])
         number = searched.nodes[number].parent
     return path[::-1]
+
+
+def tree_figure(tree: Mapping[str, Any]) -> TreeFigure:
+    """The tables that were generated, each below the one that it was generalized from."""
+    tables = tree["tables"]
+    place = {table["table"]: number for number, table in enumerate(tables)}
+    return TreeFigure(
+        "The search tree",
+        [None if table["parent"] is None else place.get(table["parent"]) for table in tables],
+        next((number for number, table in enumerate(tables) if table["solution"]), None),
+    )
+
+
+def effort_in_words(found: Mapping[str, Any]) -> str:
+    """What a search for the table with most rows did."""
+    effort = [f"{found[key]:,} {key.replace('_', ' ')}" for key in found if key.startswith("tables_")]
+    return (
+        f"{', '.join(effort)}, {found['seconds']:.2f} s; {found['rows']:,} of {found['rows_before']:,} distinct rows "
+        f"retained; {found['violating_rows_before']:,} violating rows before, {found['violating_rows']:,} now"
+        + ("." if found["optimal"] else "; more rows may be possible.")
+    )
