@@ -20,7 +20,7 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from medveil.hierarchy import builders
-from medveil.policy import methods
+from medveil.methods import methods
 from medveil.privacy import models
 from medveil.testing import check_hierarchy, check_method, check_model, check_part, sample_table
 import medveil
@@ -46,7 +46,7 @@ LISTING = """
 import sys
 from medveil.errors import InputError
 from medveil.hierarchy import builders
-from medveil.policy import methods
+from medveil.methods import methods
 from medveil.privacy import models
 
 found = {"medveil.privacy": models, "medveil.methods": methods, "medveil.hierarchy": builders}
