@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.hierarchy.assemble import Draft, assemble
+from medveil.hierarchy.assemble import HierarchyDraft, assemble
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec, describe
 from medveil.table.domain import Domain
@@ -37,7 +37,9 @@ class Parity(HierarchySpec):
         groups[known] = [int(value) % 2 for value in domain.values if value is not None and value.isdigit()]
         half = (self.largest + 1) // 2
         covered = np.array([self.largest + 1 - half, half], dtype=np.float64)
-        return assemble(self, domain, column, [Draft(groups, ["even", "odd"], covered)], known, self.largest + 1.0)
+        return assemble(
+            self, domain, column, [HierarchyDraft(groups, ["even", "odd"], covered)], known, self.largest + 1.0
+        )
 
     def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002
         return [str(number) for number in range(self.largest + 1)]
