@@ -60,9 +60,8 @@ def read_rows(path: Path, delimiter: str | None, column: str) -> Rows:
 def _split(text: str, delimiter: str, path: Path, column: str) -> Rows:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
-        return [
-            (reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(c.strip() for c in cells)
-        ]
+        stripped = ((reader.line_num, [cell.strip() for cell in cells]) for cells in reader)
+        return [(line, cells) for line, cells in stripped if any(cells)]
     except csv.Error:
         raise InputError(
             f"Line {reader.line_num} of the hierarchy file '{path.name}' of '{column}' is malformed.",

@@ -37,7 +37,7 @@ class Domain:
     def has_missing(self) -> bool:
         return bool(self.values) and self.values[-1] is None
 
-    @property
+    @cached_property
     def present(self) -> tuple[str, ...]:
         """The values that are not missing."""
         return tuple(value for value in self.values if value is not None)
