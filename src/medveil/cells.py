@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.engine import EngineFactory
+from medveil.table.arrow import number_array, numpy_of
 from medveil.table.domain import Domain, encode, find_kind
 from medveil.table.schema import Kind, Schema
 from medveil.table.source import Source
@@ -61,8 +62,8 @@ def make_cells(
         texts = column.dictionary.to_pylist()
         kind = kinds.get(name) or find_kind([text for text in texts if text is not None])
         domains[name], recode = encode(texts, kind, name)
-        codes.append(recode[column.indices.to_numpy(zero_copy_only=False)])
-    counts = table["records"].to_numpy().astype(np.int64)
+        codes.append(recode[numpy_of(column.indices)])
+    counts = numpy_of(table["records"]).astype(np.int64)
     shape = (len(quasi), len(counts))
     return Cells(
         quasi=tuple(quasi),
@@ -90,12 +91,12 @@ def with_population(
         else _repeat(anything[name], len(people))
         for name in raw.column_names
     }
-    columns["records"] = pa.array(np.zeros(len(people), dtype=np.int64))
+    columns["records"] = number_array(np.zeros(len(people), dtype=np.int64))
     joined = pa.concat_tables([raw, pa.table(columns).cast(raw.schema)])
-    counted = np.concatenate([np.zeros(len(raw), dtype=np.int64), people["records"].to_numpy()])
+    counted = np.concatenate([np.zeros(len(raw), dtype=np.int64), numpy_of(people["records"])])
     return joined, counted
 
 
 def _repeat(value: pa.ChunkedArray, times: int) -> pa.Array:
     """A column of one value: nobody reads the sensitive value of a tuple without records."""
-    return value.combine_chunks().take(pa.array(np.zeros(times, dtype=np.int64)))
+    return value.combine_chunks().take(number_array(np.zeros(times, dtype=np.int64)))

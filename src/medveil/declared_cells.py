@@ -21,6 +21,7 @@ from medveil.cells import Cells
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.hierarchy.specification import OWN, HierarchySpec
+from medveil.table.arrow import number_array, numpy_of
 from medveil.table.dates import DATE_FORMATS, read_date
 from medveil.table.domain import Domain, canonical, domain_of, find_kind, read_number
 from medveil.table.schema import Kind
@@ -177,7 +178,7 @@ def declared_cells(
     `undeclared_sensitive`: a sensitive attribute without a declared domain has the values of the data, for methods
     that pay for learning them.
     """
-    counts = raw["records"].to_numpy().astype(np.int64)
+    counts = numpy_of(raw["records"]).astype(np.int64)
     codes: list[NDArray[np.int32]] = []
     domains, hierarchies, outside = {}, {}, {}
     kept = np.ones(len(raw), dtype=np.bool_)
@@ -194,7 +195,7 @@ def declared_cells(
             hierarchies[name] = declared.hierarchy
         lookup = np.array([declared.code(text) for text in texts], dtype=np.int32)
         strange = np.array([text is None or declared.inside(text) is None for text in texts], dtype=np.bool_)
-        indices = column.indices.to_numpy(zero_copy_only=False)
+        indices = numpy_of(column.indices)
         codes.append(lookup[indices] if len(texts) else np.zeros(0, dtype=np.int32))
         domains[name] = declared.domain
         outside[name] = int(counts[strange[indices]].sum()) if len(texts) else 0
@@ -207,7 +208,7 @@ def declared_cells(
         sensitive={name: c[kept] for name, c in zip(sensitive, codes[len(quasi) :], strict=True)},
         domains=domains,
     )
-    return DeclaredCells(raw.filter(pa.array(kept)), cells, hierarchies, outside, int(counts[~kept].sum()))
+    return DeclaredCells(raw.filter(number_array(kept)), cells, hierarchies, outside, int(counts[~kept].sum()))
 
 
 def _undeclared(name: str, *, sensitive: bool) -> PolicyError:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from medveil.auditor.context import Refuted
 from medveil.auditor.evidence import Evidence
+from medveil.table.arrow import number_array, numpy_of, text_array
 from medveil.table.domain import Domain, domain_of
 
 
@@ -69,7 +70,7 @@ def read_domain(evidence: Evidence, attribute: str, *, whole: bool) -> tuple[Dom
         domain = domain_of(values, evidence.kinds[attribute])
     except ValueError:
         raise Refuted(f"the published column '{attribute}' does not hold what it is declared to") from None
-    table = pa.table({"s": pa.array(domain.values, pa.string()), "code": pa.array(range(len(domain)), pa.int64())})
+    table = pa.table({"s": text_array(domain.values), "code": number_array(np.arange(len(domain)))})
     evidence.keep(numbered, table)
     evidence.domains[numbered] = domain
     return domain, numbered
@@ -90,13 +91,13 @@ def count(evidence: Evidence, shield: Sequence[str], attribute: str, *, whole: b
     table = evidence.connection.sql(f"SELECT pairs, size FROM ({grouped})").to_arrow_table().combine_chunks()
     pairs = table["pairs"].chunk(0)
     flat = pairs.flatten()
-    offsets = pairs.offsets.to_numpy().astype(np.int64)
+    offsets = numpy_of(pairs.offsets).astype(np.int64)
     return AuditedHistogram(
         domain=domain,
-        sizes=table["size"].to_numpy().astype(np.int64),
+        sizes=numpy_of(table["size"]).astype(np.int64),
         starts=offsets - offsets[0],
-        codes=flat.field("code").to_numpy().astype(np.int64),
-        counts=flat.field("n").to_numpy().astype(np.int64),
+        codes=numpy_of(flat.field("code")).astype(np.int64),
+        counts=numpy_of(flat.field("n")).astype(np.int64),
     )
 
 

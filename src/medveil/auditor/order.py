@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from medveil.auditor.published import ReleaseFile
+from medveil.table.arrow import number_array, numpy_of
 
 BATCH = 100_000
 Flags = NDArray[np.bool_]
@@ -57,4 +58,4 @@ def _falls(rows: pa.Table, before: pa.Table) -> Flags:
 
 
 def _true(flags: pa.ChunkedArray) -> Flags:
-    return np.asarray(pc.fill_null(flags, fill_value=False).to_numpy(), dtype=np.bool_)
+    return numpy_of(pc.fill_null(flags, number_array(np.zeros(1, dtype=np.bool_))[0]))

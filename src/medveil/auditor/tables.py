@@ -15,6 +15,7 @@ from medveil.auditor.published import ReleaseFile, Unreadable
 from medveil.errors import InputError
 from medveil.release.manifest import INTERNAL, LINKS, Manifest
 from medveil.release.places import hierarchy_file, with_hierarchy_file
+from medveil.table.arrow import text_array
 from medveil.table.csv_dialect import explain
 from medveil.table.dates import find_date_format, read_date
 from medveil.table.domain import canonical, read_number
@@ -177,7 +178,7 @@ class Tables:
         return [text for (text,) in self.connection.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()]
 
     def _keep_mapping(self, table: str, pairs: Sequence[tuple[str | None, str | None]]) -> None:
-        texts, forms = (pa.array(side, pa.string()) for side in zip(*pairs, strict=True))
+        texts, forms = (text_array(side) for side in zip(*pairs, strict=True))
         self.keep(table, pa.table({"text": texts, "form": forms}))
 
     def keep(self, table: str, arrow: pa.Table) -> None:

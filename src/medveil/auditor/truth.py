@@ -14,6 +14,7 @@ from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import published_labels
 from medveil.auditor.tables import SAME_SOURCE, STAR
 from medveil.errors import InputError
+from medveil.table.arrow import text_array
 from medveil.table.csv_dialect import explain
 from medveil.table.domain import encode
 from medveil.table.source import quote_text
@@ -161,7 +162,7 @@ def _as_published(evidence: Evidence, name: str) -> tuple[str, str]:
     if labels == texts:
         return f"told.{column}", ""
     table = f"told_{column}"
-    evidence.keep(table, pa.table({"text": pa.array(texts, pa.string()), "label": pa.array(labels, pa.string())}))
+    evidence.keep(table, pa.table({"text": text_array(texts), "label": text_array(labels)}))
     return f"{table}.label", f"JOIN {table} ON told.{column} IS NOT DISTINCT FROM {table}.text"
 
 

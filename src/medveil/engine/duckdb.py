@@ -24,6 +24,7 @@ from medveil.engine.interface import COUNT, Limits, Snapshot
 from medveil.engine.links import write_links
 from medveil.errors import InputError, OutputError
 from medveil.guessing.guess import SAMPLE, ColumnProfile
+from medveil.table.arrow import number_array, numpy_of
 from medveil.table.csv_dialect import explain
 from medveil.table.labels import ANYTHING
 from medveil.table.source import CsvSource, ParquetSource, Source, quote_text
@@ -137,7 +138,7 @@ class DuckDBEngine:
 
     def cells(self, columns: Sequence[str]) -> pa.Table:
         if not columns:
-            return pa.table({COUNT: pa.array([self.rows], pa.int64())})
+            return pa.table({COUNT: number_array(np.array([self.rows], dtype=np.int64))})
         selected = ", ".join(f"{self._column(name)} AS q{j}" for j, name in enumerate(columns))
         return self._session.table(f"SELECT {selected}, count(*) AS {COUNT} FROM data GROUP BY ALL")
 
@@ -152,11 +153,11 @@ class DuckDBEngine:
             f"SELECT {', '.join(used)}, grouping({', '.join(used)})::BIGINT AS left_out, count(*) AS {COUNT} "
             f"FROM data GROUP BY GROUPING SETS ({', '.join(f'({columns})' for columns in apart)})"
         )
-        left_out = np.asarray(together["left_out"])
+        left_out = numpy_of(together["left_out"])
         tables = []
         for columns in asked:
             bits = sum(1 << (len(used) - 1 - place) for place, name in enumerate(used) if name not in columns)
-            mine = together.filter(pa.array(left_out == bits)).select([*columns, COUNT])
+            mine = together.filter(number_array(left_out == bits)).select([*columns, COUNT])
             tables.append(mine.rename_columns([*(f"q{j}" for j in range(len(columns))), COUNT]))
         return tables
 
@@ -180,8 +181,8 @@ class DuckDBEngine:
                 f"JOIN {view} AS cells ON {self._same(columns)} "
                 f"JOIN people ON data.{person} IS NOT DISTINCT FROM people.person ORDER BY cell, code"
             )
-        cell = pairs["cell"].to_numpy()
-        codes = pairs["code"].to_numpy().astype(np.int32)
+        cell = numpy_of(pairs["cell"])
+        codes = numpy_of(pairs["code"]).astype(np.int32)
         offsets = np.searchsorted(cell, np.arange(len(cells) + 1)).astype(np.int64)
         return offsets, codes, int(codes.max(initial=-1)) + 1
 
@@ -227,7 +228,7 @@ class DuckDBEngine:
             query = f"SELECT {published}, {extra} FROM data JOIN {view} AS cells ON {self._same(columns)} WHERE kept"
         else:
             counted = pa.table([*shown, cells[COUNT]], names=[*_places(shown), COUNT])
-            view = self._session.register(counted.filter(pa.array(kept)))
+            view = self._session.register(counted.filter(number_array(kept)))
             query = (
                 f"SELECT {published} FROM (SELECT {published}, sum({COUNT})::BIGINT AS n FROM {view} GROUP BY ALL), "
                 f"unnest(range(n))"
@@ -235,7 +236,7 @@ class DuckDBEngine:
         if beside is not None:
             further = self._session.register(beside.select(list(names)).rename_columns(_places(names)))
             query += f" UNION ALL SELECT {', '.join(_places(names))} FROM {further}"
-        suppressed = int(np.asarray(cells[COUNT])[~kept].sum()) if stars else 0
+        suppressed = int(numpy_of(cells[COUNT])[~kept].sum()) if stars else 0
         return DuckDBPublication(self._session, query + _stars(suppressed, len(names)), names)
 
     def publish_table(self, table: pa.Table) -> DuckDBPublication:
@@ -244,7 +245,7 @@ class DuckDBEngine:
 
     def expand(self, table: pa.Table, counts: NDArray[np.int64]) -> DuckDBPublication:
         places = _places(table.column_names)
-        view = self._session.register(table.rename_columns(places).append_column(COUNT, pa.array(counts)))
+        view = self._session.register(table.rename_columns(places).append_column(COUNT, number_array(counts)))
         query = f"SELECT {', '.join(places)} FROM {view}, unnest(range({COUNT}))"
         return DuckDBPublication(self._session, query, tuple(table.column_names))
 
@@ -262,7 +263,7 @@ class DuckDBEngine:
                 f"SELECT line, kept, {published} FROM data JOIN {view} AS cells ON {self._same(columns)} ORDER BY line"
             )
         texts = links.select(_places(labels)).rename_columns(list(columns))
-        write_links(path, np.asarray(links["kept"]), texts, np.asarray(links["line"]))
+        write_links(path, numpy_of(links["kept"]), texts, numpy_of(links["line"]))
 
     # Record by record
 
@@ -276,10 +277,10 @@ class DuckDBEngine:
 
     def marks(self, columns: Sequence[str]) -> NDArray[np.uint64]:
         hashed = ", ".join(self._column(name) for name in columns)
-        return np.asarray(self._session.table(f"SELECT hash({hashed}) AS mark FROM data ORDER BY line")["mark"])
+        return numpy_of(self._session.table(f"SELECT hash({hashed}) AS mark FROM data ORDER BY line")["mark"])
 
     def take(self, lines: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        asked = pa.table({"line": pa.array(lines), "nth": pa.array(np.arange(len(lines)))})
+        asked = pa.table({"line": number_array(lines), "nth": number_array(np.arange(len(lines)))})
         selected = ", ".join(f"data.{self._column(name)} AS t{j}" for j, name in enumerate(columns))
         with self._session.registered(asked) as view:
             table = self._session.table(
@@ -292,7 +293,7 @@ class DuckDBEngine:
             found = self._session.table(
                 f"SELECT cell FROM data JOIN {view} AS cells ON {self._same(columns)} ORDER BY data.line"
             )
-        return np.asarray(found["cell"])
+        return numpy_of(found["cell"])
 
     def publish_rows(
         self,
@@ -305,7 +306,7 @@ class DuckDBEngine:
     ) -> DuckDBPublication:
         columns = [*labels, *(column.combine_chunks() for column in (self.texts(plain).columns if plain else ()))]
         everything = (*names, *plain)
-        view = self._session.register(pa.table(columns, names=_places(everything)).filter(pa.array(kept)))
+        view = self._session.register(pa.table(columns, names=_places(everything)).filter(number_array(kept)))
         suppressed = int(np.count_nonzero(~kept)) if stars else 0
         query = f"SELECT {', '.join(_places(everything))} FROM {view}"
         return DuckDBPublication(self._session, query + _stars(suppressed, len(everything)), everything)
@@ -317,13 +318,15 @@ def _places(columns: Sequence[object]) -> list[str]:
 
 
 def _numbered(cells: pa.Table) -> pa.Table:
-    return cells.append_column("cell", pa.array(np.arange(len(cells), dtype=np.int64)))
+    return cells.append_column("cell", number_array(np.arange(len(cells), dtype=np.int64)))
 
 
 def _labelled(cells: pa.Table, columns: Sequence[str], labels: Sequence[pa.Array], kept: NDArray[np.bool_]) -> pa.Table:
     """Cells with what is published for them."""
     keys = [f"q{j}" for j in range(len(columns))]
-    return pa.table([*(cells[key] for key in keys), *labels, pa.array(kept)], names=[*keys, *_places(labels), "kept"])
+    return pa.table(
+        [*(cells[key] for key in keys), *labels, number_array(kept)], names=[*keys, *_places(labels), "kept"]
+    )
 
 
 def _stars(rows: int, columns: int) -> str:

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from medveil.table.arrow import number_array, numpy_of
+
 KEPT = " "
 LINE = "  "
 
@@ -28,13 +30,13 @@ class Links:
     @property
     def published(self) -> pa.Table:
         """The labels of the records that were kept."""
-        return self.labels.filter(pa.array(self.kept))
+        return self.labels.filter(number_array(self.kept))
 
 
 def write_links(path: Path, kept: NDArray[np.bool_], labels: pa.Table, lines: NDArray[np.int64] | None = None) -> None:
     """Write links; `lines` says which record each row is about where they are not in the source's order."""
     lines = np.arange(len(kept), dtype=np.int64) if lines is None else lines
-    columns = [pa.array(kept), pa.array(lines), *labels.columns]
+    columns = [number_array(kept), number_array(lines), *labels.columns]
     table = pa.table(columns, names=[KEPT, LINE, *labels.column_names])
     pyarrow.parquet.write_table(table, path, compression="zstd")
 
@@ -45,8 +47,8 @@ def read_links(path: Path) -> Links:
     names = table.column_names
     numbered = names[1:2] == [LINE]
     if numbered:
-        lines = np.asarray(table.column(1))
+        lines = numpy_of(table.column(1))
         if not np.array_equal(lines, np.arange(len(lines))):
-            table = table.take(pa.array(np.argsort(lines, kind="stable")))
+            table = table.take(number_array(np.argsort(lines, kind="stable")))
     labels = table.select(list(range(2 if numbered else 1, len(names))))
-    return Links(np.asarray(table.column(0), dtype=np.bool_), labels)
+    return Links(numpy_of(table.column(0)), labels)

@@ -22,6 +22,7 @@ from medveil.evaluation.coverage import Coverage, cover, encode_labels
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.problem import Problem
+from medveil.table.arrow import number_array, numpy_of, text_array
 from medveil.table.labels import Span
 
 CODE_BOOK = "codebook.csv"
@@ -127,7 +128,7 @@ class Comparison:
         if name in self.published.column_names:
             return self.published[name]
         stars = pa.DictionaryArray.from_arrays(
-            pa.array(np.zeros(self.published.num_rows, dtype=np.int32)), pa.array([ROOT], pa.string())
+            number_array(np.zeros(self.published.num_rows, dtype=np.int32)), text_array([ROOT])
         )
         return pa.chunked_array([stars])
 
@@ -212,7 +213,7 @@ class Comparison:
         subject = self.problem.schema.subject
         if subject is None or not self.problem.engine.has_rows or (self.original and self.links is None):
             return None
-        codes = with_rows(self.problem.engine).codes(subject).indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = numpy_of(with_rows(self.problem.engine).codes(subject).indices).astype(np.int64)
         if not self.original:
             return self.classes.of_row, codes, self.published
         assert self.links is not None
@@ -273,8 +274,8 @@ class Comparison:
 
 def label_codes(column: pa.ChunkedArray, coverage: Coverage) -> NDArray[np.int64]:
     """The label code of each entry of a column, -1 where it is no label of the release."""
-    found = pc.index_in(column.cast(pa.string()), value_set=pa.array(coverage.labels, pa.string()))
-    return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+    found = pc.index_in(column.cast(pa.string()), value_set=text_array(coverage.labels))
+    return numpy_of(found.fill_null(number_array(np.array([-1], dtype=np.int32))[0])).astype(np.int64)
 
 
 def _spread(classes: Codes, labels: Codes, counts: NDArray[np.float64], coverage: Coverage) -> PublishedHistogram:

@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from medveil.codes.combine import dense
 from medveil.evaluation.foreign import read_foreign
 from medveil.evaluation.runs import Runs, are_whole, merged
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
+from medveil.table.arrow import number_array, numpy_of
 from medveil.table.dates import read_date
 from medveil.table.domain import Domain, read_number
 from medveil.table.labels import Cover, Span, parse_label
@@ -107,12 +107,14 @@ def encode_texts(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, NDArray[
     chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not pa.types.is_dictionary(chunk.type):
         encoded = chunk.cast(pa.string()).dictionary_encode(null_encoding="encode")
-        return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        return encoded.dictionary, numpy_of(encoded.indices).astype(np.int32)
     # A dictionary may have entries that no row has, and lacks the missing value, which is one of its own here.
     known = pa.concat_arrays([chunk.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
-    indices = np.asarray(pc.fill_null(chunk.indices.cast(pa.int32()), len(known) - 1))
+    indices = numpy_of(
+        chunk.indices.cast(pa.int32()).fill_null(number_array(np.array([len(known) - 1], dtype=np.int32))[0])
+    )
     used, codes = dense(indices.astype(np.int64), len(known))
-    return known.take(pa.array(used)), codes.astype(np.int32)
+    return known.take(number_array(used)), codes.astype(np.int32)
 
 
 def cover(

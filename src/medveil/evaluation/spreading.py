@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from medveil.evaluation.coverage import Coverage
 from medveil.evaluation.runs import are_whole
+from medveil.table.arrow import number_array, text_array
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
@@ -49,13 +50,13 @@ class Values:
             filled = np.where(missing, 0, self.numbers)
             if self.domain.kind is Kind.DATE:
                 days = np.floor(filled).astype(np.int32)
-                return pa.array(days, pa.int32(), mask=missing).cast(pa.date32())
+                return number_array(days, missing=missing).cast(pa.date32())
             if np.all(np.mod(filled, 1) == 0) and np.abs(filled).max(initial=0) < 2**53:
-                return pa.array(filled.astype(np.int64), pa.int64(), mask=missing)
-            return pa.array(filled, pa.float64(), mask=missing)
+                return number_array(filled.astype(np.int64), missing=missing)
+            return number_array(filled, missing=missing)
         assert self.codes is not None
-        values = pa.array(self.domain.values, pa.string())
-        indices = pa.array(np.maximum(self.codes, 0), pa.int64(), mask=self.codes < 0)
+        values = text_array(self.domain.values)
+        indices = number_array(np.maximum(self.codes, 0), missing=self.codes < 0)
         return values.take(indices) if len(values) else pa.nulls(len(self.codes), pa.string())
 
 

@@ -19,6 +19,7 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
 from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
+from medveil.table.arrow import number_array, text_array
 from medveil.table.schema import Schema
 
 
@@ -182,5 +183,5 @@ class Problem:
 def label_array(labels: Sequence[str | None], codes: NDArray[np.int32]) -> pa.Array:
     """Labels by code, as a dictionary-encoded text column; a label None is a missing value."""
     missing = np.array([label is None for label in labels], dtype=np.bool_)
-    indices = pa.array(codes, pa.int32(), mask=missing[codes] if missing.any() else None)
-    return pa.DictionaryArray.from_arrays(indices, pa.array([label or "" for label in labels], pa.string()))
+    indices = number_array(codes.astype(np.int32, copy=False), missing=missing[codes] if missing.any() else None)
+    return pa.DictionaryArray.from_arrays(indices, text_array([label or "" for label in labels]))

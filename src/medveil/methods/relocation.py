@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
@@ -20,6 +19,7 @@ from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.release.draft import Draft
 from medveil.run import Run
+from medveil.table.arrow import number_array
 
 BLOCK = 1 << 22
 """The most pairs of an outlier and a class that are compared at a time."""
@@ -89,7 +89,7 @@ class Relocation(Method):
         kept = evaluator.kept_at(found.levels)
         target = _nearest(problem, found.levels, kept)
         self._check(problem, evaluator, found.levels, target)
-        labels = [label.take(pa.array(target)) for label in generalized(problem, found.levels)]
+        labels = [label.take(number_array(target)) for label in generalized(problem, found.levels)]
         moved = int(problem.cells.counts[~kept].sum())
         return problem.draft(
             labels,

@@ -19,6 +19,7 @@ from medveil.evaluation.coverage import Coverage
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.report.groups import MOST_VALUES, Groups, between, shown
 from medveil.report.words import MISSING, clean
+from medveil.table.arrow import number_array
 from medveil.table.labels import parse_label
 from medveil.table.schema import Kind
 from medveil.utility.original import cell_codes, leaf_counts
@@ -55,7 +56,7 @@ def plain_distribution(comparison: Comparison, name: str, least: int) -> Groups 
     if engine.distinct(name) > MOST_VALUES:
         return None
     texts, before, people = _plain_counts(engine, name, subject)
-    column = comparison.published[name].filter(~comparison.suppressed).cast("string")
+    column = comparison.published[name].filter(number_array(~comparison.suppressed)).cast("string")
     counted = column.value_counts().to_pylist()
     after = {entry["values"]: entry["counts"] for entry in counted}
     names = tuple(dict.fromkeys([*after, *texts]))

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medveil.codes.combine import combine
 from medveil.evaluation.comparison import CODE_BOOK
+from medveil.evaluation.coverage import encode_labels
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.release.manifest import Manifest
 from medveil.report.claims import claims_table, verdict
@@ -171,11 +173,10 @@ def class_sizes(published: pa.Table, quasi: Sequence[str]) -> NDArray[np.int64]:
     """How many records each group of equal quasi-identifiers has; rows of nothing but `*` are suppressed ones."""
     if not quasi:
         return np.array([published.num_rows], dtype=np.int64)
-    texts = published.cast(pa.schema([(name, pa.string()) for name in published.column_names]))
-    stars = None
-    for column in texts.columns:
-        equal = pc.fill_null(pc.equal(column, ROOT), fill_value=False)
-        stars = equal if stars is None else pc.and_(stars, equal)
-    kept = texts.filter(pc.invert(stars)) if stars is not None else texts
-    counted = kept.select(quasi).group_by(list(quasi)).aggregate([([], "count_all")])
-    return np.asarray(counted["count_all"].to_numpy(), dtype=np.int64)
+    columns = {name: encode_labels(published[name]) for name in published.column_names}
+    suppressed = np.ones(published.num_rows, dtype=np.bool_)
+    for labels, codes in columns.values():
+        suppressed &= np.array([label == ROOT for label in labels], dtype=np.bool_)[codes]
+    kept = [columns[name][1][~suppressed] for name in quasi]
+    first, classes = combine(kept, [max(len(columns[name][0]), 1) for name in quasi])
+    return np.bincount(classes, minlength=len(first)).astype(np.int64)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from medveil.cells import make_cells
 from medveil.engine import Engine
 from medveil.errors import InputError
+from medveil.table.arrow import numpy_of
 from medveil.table.domain import read_number
 from medveil.table.schema import Kind
 
@@ -130,7 +131,7 @@ def _entropy(shares: NDArray[np.float64]) -> float:
 
 def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    codes = numpy_of(encoded.indices).astype(np.int32)
     return codes, encoded.dictionary.to_pylist()
 
 

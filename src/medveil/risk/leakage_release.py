@@ -15,6 +15,7 @@ from medveil.evaluation.coverage import encode_texts
 from medveil.methods.problem import Problem
 from medveil.risk.leakage import loss_of
 from medveil.risk.leakage_entries import Entries, entries_of, make_entries
+from medveil.table.arrow import number_array, numpy_of
 from medveil.table.schema import Kind
 
 
@@ -70,9 +71,9 @@ def _of_plain(problem: Problem, name: str) -> Entries:
     """The people of the source by one plain column. Its values stay in the engine: there may be as many as rows."""
     engine, subject = problem.engine, problem.schema.subject
     seen = engine.occurrences(name, subject)
-    codes, people = (np.asarray(seen[column]) for column in ("code", "person"))
+    codes, people = (numpy_of(seen[column]) for column in ("code", "person"))
     size = int(codes.max(initial=-1)) + 1
-    counts = np.asarray(seen["records"])
+    counts = numpy_of(seen["records"])
     return make_entries([name], codes[None, :], [size], counts, person=None if subject is None else people)
 
 
@@ -88,7 +89,7 @@ def _entries(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | No
 
 def _linked(engine: Engine, links: Links, plain: Sequence[str], subject: str) -> Entries:
     """The people of what was published: the records that were kept, each with its labels and whose it is."""
-    rows = with_rows(engine).texts((*plain, subject)).filter(pa.array(links.kept))
+    rows = with_rows(engine).texts((*plain, subject)).filter(number_array(links.kept))
     columns = {name: links.published[name] for name in links.labels.column_names}
     columns |= {name: rows[name] for name in plain}
     _, person = encode_texts(rows[subject])

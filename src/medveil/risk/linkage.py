@@ -19,6 +19,7 @@ from medveil.codes.combine import combine
 from medveil.evaluation.coverage import Coverage, cover
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.risk.nearest import distances
+from medveil.table.arrow import numpy_of
 from medveil.table.domain import Domain, encode, find_kind
 from medveil.table.schema import Kind
 
@@ -118,7 +119,7 @@ class Attack:
         domain, codes = encode(column.dictionary.to_pylist(), self._domain(name).kind, name)
         place = {value: code for code, value in enumerate(self._domain(name).values)}
         of_code = np.array([place[value] for value in domain.values], dtype=np.int64)
-        return np.asarray(of_code[codes[column.indices.to_numpy(zero_copy_only=False)]], dtype=np.int64)
+        return np.asarray(of_code[codes[numpy_of(column.indices)]], dtype=np.int64)
 
     @cached_property
     def _coverage(self) -> dict[str, Coverage]:
