@@ -104,7 +104,7 @@ def test_every_column_must_be_declared_and_may_be_published(release, two):
     [
         ({"published": 4, "input": 4, "suppressed": 0}, True),
         ({"published": 4, "input": 6, "suppressed": 2}, True),
-        ({"published": 4, "input": 5, "suppressed": 2, "counterfeit": 1}, True),
+        ({"published": 4, "input": 5, "suppressed": 2, "counterfeit": 1}, False),
         ({}, True),
         ({"published": 5}, False),
         ({"published": 4, "input": 5, "suppressed": 2}, False),

@@ -180,3 +180,11 @@ def test_a_recipient_gets_what_can_be_counted_and_is_told_which_is_which(copy):
     rewrite(folder, claims=[{**claims[0], **beyond}])
     (found,) = audit(folder).findings
     assert found.finding.holds is False, "people are no more than records"
+
+
+def test_a_claim_may_not_hide_that_it_counts_counterfeits(copy):
+    folder = copy("counterfeits")
+    claims = [{**claim, "model": claim["model"].removesuffix(" with counterfeits")} for claim in read(folder)["claims"]]
+    rewrite(folder, claims=claims)
+    report = audit(folder, open_source(SOURCE))
+    assert [found.finding.holds for found in report.findings[:2]] == [False, False]

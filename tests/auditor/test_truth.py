@@ -68,9 +68,12 @@ def test_shuffled_sensitive_values_are_found(found):
     assert report.refuted
 
 
-def test_counterfeits_and_stars_need_no_record(found):
+def test_counterfeits_and_stars_need_no_record(found, make_claim):
     told = {"published": 5, "input": 5, "suppressed": 1, "counterfeit": 1}
-    assert found([*ROWS, ("[0-9]", "f", "gout", "x")], told=told).ok
+    counted_in = {**make_claim("k-anonymity", k=2), "counting": "with-counterfeits"}
+    rows = [*ROWS, ("[0-9]", "f", "gout", "x")]
+    assert found(rows, told=told, claims=[counted_in]).ok
+    assert found(rows, told=told).refuted, "the claim must say that counterfeits are counted in"
     told = {"published": 5, "input": 5, "suppressed": 1}
     assert found([*ROWS, ("*",) * 4], told=told, suppressed="stars").ok
     assert found([*ROWS[:3], ("*",) * 4, ("*",) * 4], told=told, suppressed="stars").refuted, "a row of * too many"

@@ -137,6 +137,8 @@ def _counted(check: type[Check], evidence: Evidence, claim: Mapping[str, Any]) -
         raise Refuted("the claim requires more than its check looks at")
     counting = claim.get("counting")
     if counting is None:
+        if check.name in MODELS and evidence.manifest.rows.get("counterfeit") and not evidence.counts_people:
+            raise Refuted("counterfeits are among the records that it counts, which the claim does not say")
         return check().check(evidence, claim)
     if counting != Counting.WITH_COUNTERFEITS.value or check.name not in MODELS:
         raise Refuted("the claim counts in a way that there is no check for")
