@@ -26,6 +26,7 @@ from medveil.methods.dp.ipa import InformativePreserving
 from medveil.policy import load_policy
 from medveil.reproduce.ipa_data import attributes
 from medveil.run import Run
+from medveil.workspace import Workspace
 
 
 def group_by_seconds(table: pa.Table, repeat: int) -> float:
@@ -48,7 +49,7 @@ def measure(table: pa.Table, folder: Path) -> tuple[float, float]:
     privacy = [{"model": "differential-privacy", "epsilon": 1.0}]
     policy, _ = load_policy({"attributes": attributes(), "privacy": privacy, "method": "ipa"})
     begun = time.perf_counter()
-    with opened(policy, Path(), table, Limits(threads=2)) as (problem, _):
+    with opened(policy, Workspace(), table, Run(limits=Limits(threads=2))) as (problem, _):
         counted = time.perf_counter()
         draft = InformativePreserving().anonymize(problem, Run())
         made = time.perf_counter() - counted

@@ -26,6 +26,14 @@ def data_folder() -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def _own_state(monkeypatch, tmp_path_factory):
+    """What a user's programs must not forget is forgotten after each test."""
+    state = tmp_path_factory.mktemp("state")
+    monkeypatch.setattr("medveil.system.state_folder", lambda: state)
+    monkeypatch.setenv("MEDVEIL_STATE", str(state))
+
+
 @pytest.fixture
 def command(monkeypatch, capsys):
     """The command line within this process: its exit code, what it prints and what it says of errors."""

@@ -167,7 +167,7 @@ def test_demo(tmp_path):
     ("arguments", "code", "words"),
     [
         (["anonymize", "none.yaml", "--out", "x"], 2, "There is no policy"),
-        (["anonymize", "policy.yaml", "--out", "release"], 2, "there already"),
+        (["anonymize", "policy.yaml", "--out", "release"], 2, "already exists"),
         (["anonymize", "policy.yaml", "--out", "x", "--data", "none.csv"], 2, "There is no file"),
         (["audit", "."], 2, "has no manifest.json"),
         (["inspect", "policy.yaml/x"], 2, "There is no file"),

@@ -126,7 +126,7 @@ def test_a_release_shows_what_leaked_before_and_leaks_now_and_draws_its_tree(run
         ({"k: 3": "k: 61"}, [], 3, "k = 61 cannot hold: the table has 60 people"),
         ({"k: 3": "k: 4", "length: 5}}": "length: 5}, max_level: 0}"}, [], 3, "'max_level'"),
         ({"name: iab": "name: optimal"}, ["--trace", "tree.json"], 2, "'optimal' draws no search tree"),
-        ({}, ["--trace", "people.csv"], 2, "there already"),
+        ({}, ["--trace", "people.csv"], 2, "already exists"),
         ({}, ["--trace", "none/tree.json"], 2, "no folder"),
         ({"name: iab": "name: iab, generalization: rows"}, [], 2, "generalization"),
     ],

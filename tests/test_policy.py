@@ -67,7 +67,7 @@ def test_what_is_written_is_what_was_read(load):
         ("role: subject", "role: subjekt", "Line 3, attributes.patient_id.role: input should be"),
         ("k-anonymity, k: 5", "k-anonimity, k: 5", "Line 13, privacy.0: there is no 'k-anonimity'. Did you mean"),
         ("k-anonymity, k: 5", "k-anonymity, k: 0", "Line 13, privacy.0.k: input should be greater than"),
-        ("k-anonymity, k: 5", "k-anonymity", "Line 13, privacy.0.k: it is needed, but left out."),
+        ("k-anonymity, k: 5", "k-anonymity", "Line 13, privacy.0.k: it is required."),
         ("name: optimal", "name: optimum", "Line 16, method: there is no 'optimum'. Did you mean 'optimal'?"),
         ("suppression: 0.02", "suppression: 2", "Line 16, method.suppression: input should be less than"),
         ("type: mask", "type: musk", "Line 6, attributes.zip.hierarchy: there is no 'musk'. Did you mean 'mask'?"),
@@ -123,7 +123,7 @@ def test_every_fault_is_told_at_once(load):
         ("just words\n", "is not a policy"),
         ("", "is not a policy"),
         ("attributes: {}\nprivacy: []\n", "at least one model"),
-        ("attributes: {age: {role: quasi}}\n", "privacy: it is needed"),
+        ("attributes: {age: {role: quasi}}\n", "privacy: it is required"),
     ],
 )
 def test_what_is_no_policy(load, text, message):
@@ -140,3 +140,20 @@ def test_the_schema_knows_every_method_model_and_key():
     schema = json.dumps(Policy.model_json_schema())
     for word in ("k-anonymity", "t-closeness", "intervals", "mask", "suppression", "widths", *methods()):
         assert f'"{word}"' in schema
+
+
+def test_faults_are_kept_beside_the_text_for_forms(load):
+    with pytest.raises(PolicyError) as error:
+        load(GOOD.replace("k-anonymity, k: 5", "k-anonymity, k: 0").replace("format: csv", "format: xls"))
+    places = [(fault.place, fault.line) for fault in error.value.faults]
+    assert ("privacy.0.k", 13) in places
+    assert ("output.format", 17) in places
+    assert str(error.value) == "\n".join(str(fault) for fault in error.value.faults)
+    with pytest.raises(PolicyError) as error:
+        load_policy({"attributes": {}, "privacy": []})
+    assert [fault.line for fault in error.value.faults] == [None]
+
+
+def test_an_error_without_a_place_is_one_fault():
+    error = PolicyError("The policy names no data.", "Add 'data: FILE'.")
+    assert [fault.sentence for fault in error.faults] == ["The policy names no data. Add 'data: FILE'."]

@@ -10,12 +10,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from medveil import __version__
 from medveil.errors import MedveilError
+
+if TYPE_CHECKING:
+    from medveil.run import Run
 
 app = typer.Typer(
     name="medveil",
@@ -31,11 +34,15 @@ _USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 FAULT = 1
 STOPPED = 130
 SHOW_FAULTS = "MEDVEIL_TRACEBACK"
+STATE = "MEDVEIL_STATE"
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
 Missing = Annotated[list[str] | None, typer.Option(help="A text that stands for a missing value; may be repeated.")]
 Threads = Annotated[int | None, typer.Option(help="How many cores to use; all where left out.", min=1, max=1024)]
+LedgerFile = Annotated[
+    Path | None, typer.Option("--ledger", help="The privacy ledger of the data (default: beside the data).")
+]
 Memory = Annotated[str | None, typer.Option(help="How much memory the engine may use, such as 4GB.")]
 
 
@@ -60,6 +67,7 @@ def anonymize(
     out: Annotated[Path, typer.Option(help="The release directory to make; it must not be there yet.")],
     data: Annotated[Path | None, typer.Option(help="Records to use instead of those the policy names.")] = None,
     trace: Annotated[Path | None, typer.Option(help="Also write the search tree to this file; stays with you.")] = None,
+    ledger: LedgerFile = None,
     as_json: AsJson = False,
     threads: Threads = None,
     memory: Memory = None,
@@ -67,12 +75,11 @@ def anonymize(
     """Make a release directory whose claims have been proved from what was written."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import anonymize as use_case  # noqa: PLC0415
-    from medveil.engine import Limits  # noqa: PLC0415
 
     if trace is not None:
         use_case.check_trace(policy, trace)
-    with terminal.progress() as progress:
-        release = use_case.anonymize(data, policy, out=out, limits=Limits(threads, memory), progress=progress)
+    with _run(threads, memory) as run:
+        release = use_case.anonymize(data, policy, out=out, ledger=ledger, run=run)
     if trace is not None:
         use_case.write_trace(release, trace)
     _print(release.manifest, as_json, lambda: terminal.show_release(release))
@@ -93,20 +100,17 @@ def compare(
     """Run every method that fits a policy on the same data, and show what each reaches and costs."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import compare as use_case  # noqa: PLC0415
-    from medveil.engine import Limits  # noqa: PLC0415
 
     chosen = use_case.ALL if methods == use_case.ALL else [name.strip() for name in methods.split(",")]
-    swept = None if sweep is None else use_case.Sweep.read(sweep)
-    with terminal.progress() as progress:
+    with _run(threads, memory) as run:
         outcomes = use_case.compare(
             policy,
             out=out,
             chosen=chosen,
-            sweep=swept,
+            sweep=sweep,
             data=data,
-            limits=Limits(threads, memory),
             time_limit=time_limit,
-            progress=progress,
+            run=run,
         )
     _print(outcomes, as_json, lambda: terminal.show_comparison(outcomes, out))
 
@@ -125,8 +129,11 @@ def audit(
     from medveil.app import audit as use_case  # noqa: PLC0415
     from medveil.errors import VerificationError  # noqa: PLC0415
 
-    report = use_case.audit(directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [])
-    _print(report.to_dict(), as_json, lambda: terminal.show_audit(report))
+    with _run() as run:
+        report = use_case.audit(
+            directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [], run=run
+        )
+    _print(report, as_json, lambda: terminal.show_audit(report))
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
 
@@ -141,21 +148,23 @@ def truthful(
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import truthful as use_case  # noqa: PLC0415
 
-    found = use_case.truthful(directory, out)
-    result = {"records": found.table.num_rows, "dropped": found.dropped, "lost": found.lost}
-    _print(result, as_json, lambda: terminal.show_truthful(result, out))
+    with _run() as run:
+        found = use_case.truthful(directory, out, run=run)
+    _print(found, as_json, lambda: terminal.show_truthful(found, out))
 
 
 @app.command()
 def budget(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what the releases of a policy's data have spent of its privacy budget."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import budget as use_case  # noqa: PLC0415
 
-    account = use_case.budget(policy)
+    with _run() as run:
+        account = use_case.budget(policy, ledger=ledger, run=run)
     _print(account, as_json, lambda: terminal.show_account(account))
 
 
@@ -171,8 +180,8 @@ def audit_dp(
     from medveil.app import audit_dp as use_case  # noqa: PLC0415
     from medveil.errors import VerificationError  # noqa: PLC0415
 
-    with terminal.progress() as progress:
-        found = use_case.audit_dp(policy, runs=runs, confidence=confidence, progress=progress)
+    with _run() as run:
+        found = use_case.audit_dp(policy, runs=runs, confidence=confidence, run=run)
     _print(found, as_json, lambda: terminal.show_privacy_audit(found))
     if found.caught:
         raise typer.Exit(VerificationError.exit_code)
@@ -191,8 +200,9 @@ def inspect(
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import inspect as use_case  # noqa: PLC0415
 
-    found = use_case.inspect(data, delimiter=delimiter, encoding=encoding, missing=missing or [])
-    _print(found.told(), as_json, lambda: terminal.show_inspection(found))
+    with _run() as run:
+        found = use_case.inspect(data, delimiter=delimiter, encoding=encoding, missing=missing or [], run=run)
+    _print(found, as_json, lambda: terminal.show_inspection(found))
     if policy_out is not None:
         use_case.write_policy(found, data, policy_out)
         typer.echo(f"A starter policy is in {policy_out}: read it, correct it, then run medveil anonymize.", err=True)
@@ -222,21 +232,21 @@ def leakage(
     """Tell how much each column, or set of columns, gives away of who somebody is."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import leakage as use_case  # noqa: PLC0415
-    from medveil.engine import Limits  # noqa: PLC0415
 
-    found = use_case.leakage(
-        given,
-        columns=column,
-        up_to=up_to,
-        top=None if every else top,
-        unique=unique,
-        subject=subject,
-        prior=prior,
-        limits=Limits(threads, memory),
-        delimiter=delimiter,
-        encoding=encoding,
-        missing=missing or [],
-    )
+    with _run(threads, memory) as run:
+        found = use_case.leakage(
+            given,
+            columns=column,
+            up_to=up_to,
+            top=None if every else top,
+            unique=unique,
+            subject=subject,
+            prior=prior,
+            run=run,
+            delimiter=delimiter,
+            encoding=encoding,
+            missing=missing or [],
+        )
     _print(found.to_list(), as_json, lambda: terminal.show_leakage(found))
 
 
@@ -257,22 +267,20 @@ def measure(
     """Measure what a table or a release is still good for, and what it gives away."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import measure as use_case  # noqa: PLC0415
-    from medveil.engine import Limits  # noqa: PLC0415
 
-    with terminal.progress() as progress:
+    with _run(threads, memory) as run:
         found = use_case.measure(
             given,
             original,
             policy,
             other=other,
             quick=quick,
-            limits=Limits(threads, memory),
-            progress=progress,
+            run=run,
             delimiter=delimiter,
             encoding=encoding,
             missing=missing or [],
         )
-    _print(found.told(), as_json, lambda: terminal.show_measurement(found))
+    _print(found, as_json, lambda: terminal.show_measurement(found))
 
 
 @app.command()
@@ -285,14 +293,12 @@ def hierarchy(
     as_json: AsJson = False,
 ) -> None:
     """Propose a hierarchy for a column, and draw it."""
+    from medveil import terminal  # noqa: PLC0415
     from medveil.app import hierarchy as use_case  # noqa: PLC0415
-    from medveil.hierarchy.draw import draw  # noqa: PLC0415
 
-    specification, bound = use_case.hierarchy(
-        data, column, delimiter=delimiter, encoding=encoding, missing=missing or []
-    )
-    described = {"type": specification.name, **specification.model_dump(mode="json", exclude_unset=True)}
-    _print(described, as_json, lambda: typer.echo(f"hierarchy: {json.dumps(described)}\n\n{draw(bound)}"))
+    with _run() as run:
+        found = use_case.hierarchy(data, column, delimiter=delimiter, encoding=encoding, missing=missing or [], run=run)
+    _print(found, as_json, lambda: terminal.show_proposal(found))
 
 
 @app.command()
@@ -305,9 +311,9 @@ def demo(
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import demo as use_case  # noqa: PLC0415
 
-    with terminal.progress() as progress:
-        tour = use_case.demo(rows, out, progress)
-    _print(tour.told(), as_json, lambda: terminal.show_tour(tour, out))
+    with _run() as run:
+        tour = use_case.demo(rows, out, run=run)
+    _print(tour, as_json, lambda: terminal.show_tour(tour, out))
 
 
 @app.command()
@@ -329,11 +335,11 @@ def reproduce(
     """Compute a paper's tables and figures anew and print them beside the paper's own."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import reproduce as use_case  # noqa: PLC0415
-    from medveil.run import Run  # noqa: PLC0415
+    from medveil.app.plain import to_json  # noqa: PLC0415
 
     done, code = [], 0
-    with terminal.progress() as progress:
-        for found in use_case.reproduce(paper, data, out=out, quick=quick, run=Run(progress=progress)):
+    with _run() as run:
+        for found in use_case.reproduce(paper, data, out=out, quick=quick, run=run):
             if found.failed is not None:
                 code = found.failed.exit_code
                 typer.echo(f"medveil: {found.name}: {found.failed}", err=True)
@@ -342,14 +348,28 @@ def reproduce(
             if not as_json:
                 terminal.show_reproduction(found)
     if as_json:
-        typer.echo(terminal.to_json(done if paper == use_case.ALL else done[0]))
+        typer.echo(to_json(done if paper == use_case.ALL else done[0]))
     if code:
         raise typer.Exit(code)
 
 
+@contextmanager
+def _run(threads: int | None = None, memory: str | None = None) -> Iterator[Run]:
+    """A run that shows how far it is, and keeps ledgers where the user's programs keep such things."""
+    from medveil import terminal  # noqa: PLC0415
+    from medveil.engine import Limits  # noqa: PLC0415
+    from medveil.release.ledgers import LEDGERS, Ledgers  # noqa: PLC0415
+    from medveil.run import Run  # noqa: PLC0415
+    from medveil.system import state_folder  # noqa: PLC0415
+
+    state = Path(os.environ.get(STATE) or state_folder())
+    with terminal.progress() as listener:
+        yield Run(listener=listener, limits=Limits(threads, memory), ledgers=Ledgers(index=state / LEDGERS))
+
+
 def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:
     if as_json:
-        from medveil.terminal import to_json  # noqa: PLC0415
+        from medveil.app.plain import to_json  # noqa: PLC0415
 
         typer.echo(to_json(result))
     else:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +25,7 @@ from medveil.table.dates import DATE_FORMATS, read_date
 from medveil.table.domain import Domain, canonical, domain_of, find_kind, read_number
 from medveil.table.schema import Kind
 from medveil.table.source import SPACES
+from medveil.workspace import Workspace
 
 OUTSIDE = -1
 
@@ -86,9 +86,9 @@ def whole(text: str) -> str:
     return text[:-2] if re.fullmatch(r"-?[0-9]+\.0", text) else text
 
 
-def declare(spec: HierarchySpec, name: str, kind: Kind | None, folder: Path) -> Declared | None:
+def declare(spec: HierarchySpec, name: str, kind: Kind | None, workspace: Workspace) -> Declared | None:
     """The domain that a policy declares for a column, or None where it declares none."""
-    leaves = spec.leaves(name, folder)
+    leaves = spec.leaves(name, workspace)
     if leaves is None:
         return None
     if not leaves:
@@ -100,7 +100,7 @@ def declare(spec: HierarchySpec, name: str, kind: Kind | None, folder: Path) -> 
         )
     kind = kind or find_kind(leaves)
     domain = domain_of(canonical(leaves, kind, name), kind)
-    hierarchy = spec.bind(domain, name, folder)
+    hierarchy = spec.bind(domain, name, workspace)
     numbers = domain.numbers if kind is Kind.NUMBER else np.zeros(1)
     ends = (
         float(numbers[0]) if getattr(spec, "bottom", None) is not None else None,
@@ -169,7 +169,7 @@ def declared_cells(
     sensitive: Sequence[str],
     specs: Mapping[str, HierarchySpec],
     kinds: Mapping[str, Kind | None],
-    folder: Path,
+    workspace: Workspace,
     *,
     undeclared_sensitive: bool = False,
 ) -> DeclaredCells:
@@ -185,7 +185,7 @@ def declared_cells(
     for position, name in enumerate((*quasi, *sensitive)):
         column = raw[f"q{position}"].combine_chunks().dictionary_encode(null_encoding="encode")
         texts = column.dictionary.to_pylist()
-        declared = declare(specs[name], name, kinds.get(name), folder)
+        declared = declare(specs[name], name, kinds.get(name), workspace)
         if declared is None:
             if name in quasi or not undeclared_sensitive:
                 raise _undeclared(name, sensitive=name in sensitive)

@@ -6,7 +6,8 @@ No message ever holds a cell value of the input: columns, rules, counts and line
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 
@@ -25,8 +26,32 @@ class InputError(MedveilError):
     """The data, a hierarchy or a file cannot be read as declared."""
 
 
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a policy: the place in it by its keys, the line of the file where there is one, and
+    a sentence.
+    """
+
+    place: str
+    line: int | None
+    sentence: str
+
+    def __str__(self) -> str:
+        where = f"Line {self.line}, {self.place}" if self.line else self.place or "The policy"
+        return f"{where}: {self.sentence}"
+
+
 class PolicyError(MedveilError):
-    """The policy says something that cannot be meant."""
+    """The policy says something that cannot be meant. `faults` holds each thing that is wrong, for forms."""
+
+    def __init__(self, problem: str, remedy: str = "", faults: Sequence[Fault] = ()) -> None:
+        super().__init__(problem, remedy)
+        self.faults = tuple(faults) or (Fault("", None, f"{problem} {remedy}".strip()),)
+
+    @classmethod
+    def of(cls, faults: Sequence[Fault]) -> PolicyError:
+        """One error for all faults that were found."""
+        return cls("\n".join(str(fault) for fault in faults), faults=faults)
 
 
 class OutputError(MedveilError):

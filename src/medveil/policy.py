@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from medveil.errors import PolicyError, did_you_mean
+from medveil.errors import Fault, PolicyError, did_you_mean
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.hierarchy.flat import Codes, Range
@@ -23,6 +23,7 @@ from medveil.policy_file import Lines, read_policy_file
 from medveil.privacy import models
 from medveil.privacy.model import PrivacyModel
 from medveil.table.schema import Kind, Role
+from medveil.workspace import Workspace
 
 _WRAPPER = re.compile(
     r"(function|constrained|literal|tuple|list|dict|is-instance|union)[-\[].*|str|int|float|nullable|DataPolicy|Range"
@@ -194,15 +195,18 @@ class Policy(_Part):
         return self
 
 
-def load_policy(given: Policy | Mapping[str, Any] | str | Path) -> tuple[Policy, Path]:
-    """A policy from an object, a mapping or a file, and the folder that its paths are relative to."""
+def load_policy(
+    given: Policy | Mapping[str, Any] | str | Path, workspace: Workspace | None = None
+) -> tuple[Policy, Workspace]:
+    """A policy from an object, a mapping or a file, and where its paths lead: those of a file start in its folder."""
+    workspace = workspace or Workspace()
     if isinstance(given, Policy):
-        return given, Path()
+        return given, workspace
     if isinstance(given, Mapping):
-        return _validate(given, None), Path()
-    path = Path(given)
+        return _validate(given, None), workspace
+    path = workspace.resolve(given)
     content, lines = read_policy_file(path)
-    return _validate(content, lines), path.parent
+    return _validate(content, lines), replace(workspace, folder=path.parent)
 
 
 def _validate(content: Mapping[str, Any], lines: Lines | None) -> Policy:
@@ -210,7 +214,7 @@ def _validate(content: Mapping[str, Any], lines: Lines | None) -> Policy:
         return Policy.model_validate(content)
     except ValidationError as error:
         faults = [fault for detail in error.errors() for fault in _faults(detail, (), list(Policy.model_fields))]
-        raise PolicyError("\n".join(_explain(fault, lines) for fault in _meant(faults))) from None
+        raise PolicyError.of([_explain(fault, lines) for fault in _meant(faults)]) from None
 
 
 @dataclass(frozen=True)
@@ -251,17 +255,17 @@ def _meant(faults: list[_Fault]) -> list[_Fault]:
     return [fault for fault in faults if not any(misses(fault, other) for other in faults)]
 
 
-def _explain(fault: _Fault, lines: Lines | None) -> str:
-    """One sentence about one fault: the line, the place, and what to do. Values of the policy are not repeated."""
+def _explain(fault: _Fault, lines: Lines | None) -> Fault:
+    """A fault in a sentence that says what to do. Values of the policy are not repeated."""
     place = ".".join(str(part) for part in fault.place)
     line = lines.number(fault.place) if lines else None
-    where = f"Line {line}, {place}" if line else place or "The policy"
     if fault.kind == "extra_forbidden":
-        return f"{where}: there is no such key. {did_you_mean(str(fault.place[-1]), fault.known)}".rstrip()
+        hint = did_you_mean(str(fault.place[-1]), fault.known)
+        return Fault(place, line, f"there is no such key. {hint}".rstrip())
     if fault.kind == "missing":
-        return f"{where}: it is needed, but left out."
+        return Fault(place, line, "it is required.")
     end = "" if fault.message.endswith((".", "?")) else "."
-    return f"{where}: {fault.message[0].lower()}{fault.message[1:]}{end}"
+    return Fault(place, line, f"{fault.message[0].lower()}{fault.message[1:]}{end}")
 
 
 def _known_keys(place: tuple[Any, ...]) -> list[str]:

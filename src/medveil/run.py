@@ -1,30 +1,206 @@
-"""What a run has of the outside: random numbers, someone to tell, and a way to be stopped."""
+"""What a run has of the outside: random numbers, someone to tell, a way to be stopped, and what it may use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 
+from medveil.engine import Engine, EngineFactory, Limits, open_engine
 from medveil.errors import CancelledError
+from medveil.release.ledgers import Ledgers
+from medveil.system import raise_in_thread
+from medveil.table.source import Source
+from medveil.workspace import Workspace
+
+_POLL = 0.1
+"""Seconds between two looks at whether a run was cancelled."""
 
 
-def _silent(stage: str, share: float | None) -> None:
-    """Progress that nobody watches."""
+class Stage(StrEnum):
+    """What a run is doing. The values are for programs; `words` is for people."""
+
+    GENERATE = "generate"
+    READ = "read"
+    COUNT = "count"
+    SEARCH = "search"
+    WRITE = "write"
+    PROVE = "prove"
+    MEASURE = "measure"
+    ATTACK = "attack"
+    DRAW = "draw"
+    COMPARE = "compare"
+    REFUTE = "refute"
+    REPRODUCE = "reproduce"
+
+    @property
+    def words(self) -> str:
+        return _WORDS[self]
+
+
+_WORDS = {
+    Stage.GENERATE: "Generating patients",
+    Stage.READ: "Reading the data",
+    Stage.COUNT: "Counting distinct records",
+    Stage.SEARCH: "Searching",
+    Stage.WRITE: "Writing",
+    Stage.PROVE: "Proving the claims again",
+    Stage.MEASURE: "Measuring what it is good for",
+    Stage.ATTACK: "Measuring what it gives away",
+    Stage.DRAW: "Drawing the reports",
+    Stage.COMPARE: "Comparing",
+    Stage.REFUTE: "Trying to tell neighbours apart",
+    Stage.REPRODUCE: "Computing a paper's tables",
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """How far a stage is: its share that is done, None where nobody knows. `detail` says what of it is going on."""
+
+    stage: Stage
+    share: float | None = None
+    detail: str = ""
+
+    @property
+    def words(self) -> str:
+        return self.detail or self.stage.words
+
+
+Listener = Callable[[Event], None]
+
+
+def _nobody(event: Event) -> None:
+    """Nobody listens."""
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a method needs of the outside: random numbers, someone to tell about progress, and a way to be stopped."""
+    """One run of a use case, as all its parts see it.
+
+    random, seeded: random numbers; `seeded` where they can be drawn again, so that nothing may be published.
+    listener: is told of every event.
+    cancelled: whether somebody wants the run to stop; looked at in every step, and while an engine counts.
+    engines, limits: what opens an engine, and what that may use.
+    workspace: where paths start, and how far they may lead.
+    ledgers: where the privacy ledgers of data sets are kept; None where none is, so that no budget can be.
+    """
 
     random: np.random.Generator = field(default_factory=np.random.default_rng)
-    progress: Callable[[str, float | None], None] = _silent
-    cancelled: Callable[[], bool] = lambda: False
     seeded: bool = False
+    listener: Listener = _nobody
+    cancelled: Callable[[], bool] = _never
+    engines: EngineFactory = open_engine
+    limits: Limits = field(default_factory=Limits)
+    workspace: Workspace = field(default_factory=Workspace)
+    ledgers: Ledgers | None = None
 
-    def step(self, stage: str, share: float | None = None) -> None:
-        """Tell how far a stage is (None: unknown); stop here where the run was cancelled."""
+    def step(self, stage: Stage, share: float | None = None, detail: str = "") -> None:
+        """Tell how far a stage is; stop here where the run was cancelled."""
+        self.check()
+        self.listener(Event(stage, share, detail))
+
+    def check(self) -> None:
+        """Stop here where the run was cancelled."""
         if self.cancelled():
-            raise CancelledError("The run was stopped.", "Nothing was written.")
-        self.progress(stage, share)
+            raise _cancelled()
+
+    @contextmanager
+    def engine(self, source: Source, columns: Sequence[str], *, may_be_empty: bool = False) -> Iterator[Engine]:
+        """An engine that holds a source's columns, and stops counting where the run is cancelled."""
+        opened = self.engines(source, columns, self.limits, may_be_empty=may_be_empty, interrupting=self.interrupting)
+        with opened as engine, self.interrupting(engine.interrupt):
+            yield engine
+
+    @contextmanager
+    def stoppable(self) -> Iterator[None]:
+        """Within this, a run that is cancelled stops wherever its Python is, as Ctrl-C would stop it.
+
+        A library that computes for long without coming back to Python is stopped by ending its process: see
+        `medveil.worker`.
+        """
+        thread = threading.get_ident()
+        try:
+            with self._watched(lambda: raise_in_thread(thread, _Stop), again=False):
+                yield
+        except _Stop:
+            raise _cancelled() from None
+
+    @contextmanager
+    def interrupting(self, interrupt: Callable[[], None]) -> Iterator[None]:
+        """Within this, `interrupt` is called where the run is cancelled; whatever that raises is a cancelled run."""
+        try:
+            with self._watched(interrupt, again=True):
+                yield
+        except Exception:
+            self.check()
+            raise
+
+    @contextmanager
+    def _watched(self, stop: Callable[[], None], *, again: bool) -> Iterator[None]:
+        """Call `stop` from another thread when the run is cancelled; again and again, or once.
+
+        Whoever holds the one token may act: the watcher takes it to stop the run, and the run takes it when it ends, so
+        that nothing is stopped afterwards. What is raised in a thread may come between any two of its steps, locks
+        included, so there are none: taking from a list cannot be interrupted.
+        """
+        if self.cancelled is _never:
+            yield
+            return
+        token: list[None] = [None]
+        over: list[None] = []
+
+        def watch() -> None:
+            while token and not over:
+                time.sleep(_POLL)
+                if not self.cancelled():
+                    continue
+                try:
+                    token.pop()
+                except IndexError:
+                    return
+                # What ends in this very moment can no longer be stopped.
+                with suppress(Exception):
+                    stop()
+                if not again:
+                    return
+                token.append(None)
+
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield
+        except _Stop:
+            over.append(None)
+            raise
+        except BaseException:
+            _take(token)
+            raise
+        _take(token)
+
+
+def _take(token: list[None]) -> None:
+    """Wait for the token; where a run is being stopped it does not come back, but `_Stop` does come."""
+    while True:
+        try:
+            token.pop()
+        except IndexError:
+            time.sleep(_POLL / 10)
+        else:
+            return
+
+
+class _Stop(BaseException):
+    """Raised wherever a run is that has to stop; no `except Exception` holds it up."""
+
+
+def _cancelled() -> CancelledError:
+    return CancelledError("The run was stopped.", "Nothing was written.")

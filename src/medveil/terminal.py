@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +16,28 @@ from rich.text import Text
 
 from medveil.app.compare import ComparedRun
 from medveil.app.demo import Tour
+from medveil.app.hierarchy import Proposal
 from medveil.app.inspect import Inspection
 from medveil.app.measure import Measurement
+from medveil.app.reached import Reached
 from medveil.app.reproduce import Reproduced
 from medveil.auditor import AuditReport
 from medveil.auditor import Finding as AuditFinding
 from medveil.evaluation.comparison import Score, Skipped
+from medveil.hierarchy.draw import draw
 from medveil.methods import figures_of
 from medveil.release.figures import Remark
 from medveil.release.ledger import Account
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
 from medveil.release.status import NOT_CHECKED, Status
+from medveil.release.truthful import Truthful
 from medveil.report.comparison_page import summary
 from medveil.report.page import NOT_INSTALLED, can_be_made
 from medveil.risk.dp_audit import PrivacyAudit
 from medveil.risk.leakage import Leakage, LeakageLoss
 from medveil.risk.risk import RiskFinding
+from medveil.run import Event, Listener
 
 BAR = 24
 """How long the bar of an attribute that leaks everything is."""
@@ -41,31 +46,18 @@ console = Console(highlight=False, soft_wrap=True)
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, float | None], None]]:
+def progress() -> Iterator[Listener]:
     """A line on standard error that says what is going on; nothing where that is not a terminal."""
     errors = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("Starting", total=None)
 
-        def tell(stage: str, share: float | None) -> None:
-            bar.update(task, description=stage, total=None if share is None else 1.0, completed=share or 0.0)
+        def tell(event: Event) -> None:
+            total = None if event.share is None else 1.0
+            bar.update(task, description=event.words, total=total, completed=event.share or 0.0)
 
         yield tell
-
-
-def to_json(result: Any) -> str:
-    return json.dumps(result, indent=2, ensure_ascii=False, default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
 
 
 def show_release(release: Release) -> None:
@@ -204,6 +196,8 @@ def show_measurement(found: Measurement) -> None:
     if "original" in found.rows:
         parts.append(f"{found.rows['original']:,} in the original")
     console.print(f"{'; '.join(parts)}; what columns are is from {found.roles_from}.")
+    if found.reached:
+        console.print(_reached(found.reached))
     scores = Table("what it is good for", "figure", "interval", box=None, header_style="bold", pad_edge=False)
     for name, score in found.measures.items():
         if isinstance(score, Score):
@@ -230,6 +224,13 @@ def show_measurement(found: Measurement) -> None:
         console.print(Text(note))
 
 
+def _reached(reached: Sequence[Reached]) -> Table:
+    table = Table("what it reaches", "of", "figure", box=None, header_style="bold", pad_edge=False)
+    for one in reached:
+        table.add_row(one.model, Text(one.attribute or ""), _figures(one.figures))
+    return table
+
+
 def _interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{low:.4f} to {high:.4f}"
 
@@ -251,11 +252,15 @@ def show_inspection(found: Inspection) -> None:
         console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
 
 
-def show_truthful(found: Mapping[str, int], out: Path) -> None:
-    console.print(f"[bold]{found['records']:,} records written to {out}[/bold]")
+def show_truthful(found: Truthful, out: Path) -> None:
+    console.print(f"[bold]{found.table.num_rows:,} records written to {out}[/bold]")
     console.print(
-        f"{found['dropped']:,} were dropped as counterfeit; {found['lost']:,} are left with sensitive values alone."
+        f"{found.dropped:,} were dropped as counterfeit; {found.lost:,} are left with sensitive values alone."
     )
+
+
+def show_proposal(found: Proposal) -> None:
+    console.print(Text(f"hierarchy: {json.dumps(found.to_dict())}\n\n{draw(found.bound)}"))
 
 
 def _show_status(status: str) -> None:

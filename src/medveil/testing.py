@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from medveil.privacy.model import PrivacyModel
 from medveil.release.release import Release
 from medveil.table.domain import canonical, domain_of
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 RECORDS = 400
 SMALLEST_CLASS = 3
@@ -143,7 +143,7 @@ def check_hierarchy(spec: HierarchySpec, values: Sequence[str | None], kind: Kin
     """
     kind = kind or (spec.kinds[0] if spec.kinds else Kind.CATEGORY)
     domain = domain_of(canonical(list(values), kind, "column"), kind)
-    hierarchy = spec.bind(domain, "column", Path())
+    hierarchy = spec.bind(domain, "column", Workspace())
     number = len(domain)
     assert hierarchy.levels[0].labels[:number] == tuple(domain.values), "level 0 is not the values themselves"
     for level in hierarchy.levels:
@@ -158,7 +158,7 @@ def check_hierarchy(spec: HierarchySpec, values: Sequence[str | None], kind: Kin
     top = hierarchy.levels[-1]
     assert {top.labels[group] for group in top.groups} == {ROOT}, f"the last level is not one group '{ROOT}'"
     assert hierarchy.height >= 1, "there is no level above the values"
-    leaves = spec.leaves("column", Path())
+    leaves = spec.leaves("column", Workspace())
     assert leaves is None or len(set(leaves)) == len(leaves), "a declared leaf is listed twice"
     _refuses_strangers(spec, kind)
 
@@ -169,7 +169,7 @@ def _refuses_strangers(spec: HierarchySpec, kind: Kind) -> None:
         return
     stranger, said = "-987654321.5", ""
     try:
-        spec.bind(domain_of([stranger], kind), "column", Path())
+        spec.bind(domain_of([stranger], kind), "column", Workspace())
     except MedveilError as error:
         said = str(error)
     assert stranger not in said, "an error holds a value of the data"

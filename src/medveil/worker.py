@@ -1,75 +1,126 @@
-"""One run in a process of its own, so that its time and memory are its own: `python -m medveil.worker`.
+"""Any use case in a process of its own, which speaks lines of JSON: `python -m medveil.worker`.
 
-It reads what to run as JSON from standard input and writes lines of JSON: how far it is, and at last what came out.
+    in:   {"use_case": "anonymize", "arguments": {...}, "limits": {...}, "root": ..., "owned": ...}
+    out:  {"started": bytes}, {"event": {...}} as often as there is one, then {"result": ...} or {"error": {...}}
+
+The input stays open: when it ends, the process that asked wants no answer any more, or is gone where it did not say
+"end" before. This one then ends too. It has a moment to clean up, and is then ended with whatever it has started.
 """
 
 from __future__ import annotations
 
 import json
-import resource
+import os
+import shutil
 import sys
+import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from medveil.app.anonymize import anonymize
+from medveil.app.audit import audit
+from medveil.app.audit_dp import audit_dp
+from medveil.app.budget import budget
+from medveil.app.compare import compare
+from medveil.app.demo import demo
+from medveil.app.hierarchy import hierarchy
+from medveil.app.inspect import inspect
+from medveil.app.leakage import leakage
+from medveil.app.measure import measure
+from medveil.app.plain import to_json
+from medveil.app.truthful import truthful
 from medveil.engine import Limits
-from medveil.errors import MedveilError
-from medveil.release.manifest import INTERNAL
+from medveil.errors import CancelledError, MedveilError
+from medveil.run import Event, Run
+from medveil.system import end_group, peak_memory
+from medveil.workspace import Workspace
 
-MEASURING = "Measuring"
-_PEAK = "VmHWM:"
+USE_CASES: Mapping[str, Callable[..., Any]] = {
+    use_case.__name__: use_case
+    for use_case in (
+        anonymize,
+        audit,
+        audit_dp,
+        budget,
+        compare,
+        demo,
+        hierarchy,
+        inspect,
+        leakage,
+        measure,
+        truthful,
+    )
+}
+END = b"end"
+GRACE = 0.8
+"""Seconds to clean up in, less than the other process allows."""
 
 
-def peak_memory() -> int:
-    """The most memory that this process has held so far, in bytes."""
-    # The kernel's own figure of this program; getrusage may still count the parent that it was started from.
-    status = Path("/proc/self/status")
-    if status.is_file():
-        for line in status.read_text(encoding="ascii").splitlines():
-            if line.startswith(_PEAK):
-                return int(line.split()[1]) * 1024
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
-
-
-def run(task: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """Make the release that a task describes. Time and memory are those until it is proved, before it is measured."""
-    before = peak_memory()
+def work(task: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], unwanted: threading.Event) -> None:
+    """Do what a task asks for, and tell what came of it."""
     started = time.perf_counter()
-    taken: dict[str, Any] = {}
 
-    def progress(stage: str, share: float | None) -> None:
-        if stage == MEASURING and not taken:
-            taken.update(seconds=time.perf_counter() - started, memory=peak_memory())
-        tell({"stage": stage, "share": share})
+    def listen(event: Event) -> None:
+        figures = {"seconds": time.perf_counter() - started, "memory": peak_memory()}
+        tell({"event": {"stage": event.stage, "share": event.share, "detail": event.detail, **figures}})
 
-    limits = Limits(task["threads"], task["memory"])
+    root = task.get("root")
+    run = Run(
+        listener=listen,
+        cancelled=unwanted.is_set,
+        limits=Limits(**task.get("limits", {})),
+        workspace=Workspace(root=None if root is None else Path(root)),
+    )
+    tell({"started": peak_memory()})
     try:
-        release = anonymize(task["data"], task["policy"], out=task["out"], limits=limits, progress=progress)
+        tell({"result": USE_CASES[task["use_case"]](**task["arguments"], run=run)})
     except MedveilError as error:
-        return {"reason": str(error)}
-    internal = release.folder / INTERNAL
-    manifest = release.manifest
-    return {
-        **taken,
-        "program": before,
-        "status": manifest.status,
-        "rows": dict(manifest.rows),
-        "claims": [dict(claim) for claim in manifest.claims],
-        "method": dict(manifest.method),
-        "forms": {a["name"]: a["form"] for a in manifest.attributes if a.get("form")},
-        **{name: json.loads((internal / f"{name}.json").read_text(encoding="utf-8")) for name in ("measures", "risks")},
-    }
+        tell({"error": {"kind": type(error).__name__, "problem": error.problem, "remedy": error.remedy}})
 
 
 def main() -> None:
-    def tell(line: dict[str, Any]) -> None:
-        sys.stdout.write(json.dumps(line, default=str) + "\n")
-        sys.stdout.flush()
+    # What a library prints must not come between the lines.
+    lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
 
-    tell({"result": run(json.load(sys.stdin), tell)})
+    def tell(line: Mapping[str, Any]) -> None:
+        try:
+            lines.write(to_json(line, indent=None) + "\n")
+            lines.flush()
+        except OSError:
+            raise CancelledError("Nobody listens any more.") from None
+
+    task = json.loads(sys.stdin.readline())
+    unwanted, alone, done = threading.Event(), threading.Event(), threading.Event()
+    owned = None if task.get("owned") is None else Path(task["owned"])
+    if owned is not None:
+        tempfile.tempdir = tempfile.mkdtemp(prefix="passage-", dir=owned)
+
+    def clean() -> None:
+        if owned is not None:
+            shutil.rmtree(owned if alone.is_set() else str(tempfile.tempdir), ignore_errors=True)
+
+    def watch() -> None:
+        # Not through sys.stdin, whose lock a thread must not hold when the interpreter ends.
+        said = b""
+        while more := os.read(0, 1024):
+            said += more
+        if END not in said:
+            alone.set()
+        unwanted.set()
+        if not done.wait(GRACE):
+            clean()
+            end_group(os.getpid())
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        work(task, tell, unwanted)
+    finally:
+        clean()
+        done.set()
 
 
 if __name__ == "__main__":

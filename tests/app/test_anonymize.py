@@ -158,7 +158,7 @@ def test_saving_reading_and_auditing(table, tmp_path):
     assert replace(saved, files=release.manifest.files) == release.manifest
     assert audit(folder).ok
     assert release.to_polars().height == release.manifest.rows["published"]
-    with pytest.raises(OutputError, match="there already"):
+    with pytest.raises(OutputError, match="already exists"):
         release.save(folder)
 
 

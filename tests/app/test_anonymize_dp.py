@@ -116,7 +116,7 @@ def test_every_page_and_figure_says_which_form_it_is(folder, command):
 
 @pytest.mark.parametrize(
     "fails",
-    ["medveil.app.making.compute_measures", "medveil.report.reports.steward_page", "medveil.report.reports.render"],
+    ["medveil.app.evaluating.compute_measures", "medveil.report.reports.steward_page", "medveil.report.reports.render"],
 )
 def test_what_recipients_get_does_not_depend_on_whether_the_original_can_be_measured(fails, tmp_path, monkeypatch):
     drawn = reports.render
@@ -250,7 +250,7 @@ def test_what_no_noise_hides_is_refused():
 def test_a_budget_that_makes_nothing_but_noise_or_none_is_refused_before_it_is_charged(changes, words, folder):
     with pytest.raises(PolicyError, match=words):
         medveil.anonymize(write(folder, policy(data="people.csv", **changes)), out=folder / "out")
-    assert not Ledger(folder, "people.csv").there
+    assert not Ledger.beside(folder / "people.csv").there
 
 
 def test_what_is_large_is_released_all_the_same():
@@ -269,7 +269,7 @@ def test_a_domain_too_large_to_number_is_refused_before_it_is_charged(method, de
     asked["attributes"] = {**many, "ill": ATTRIBUTES["ill"] if declared else {"role": "sensitive"}}
     with pytest.raises(PolicyError, match=r"does not fit: (the declared domain has more than 2|it needs a declared)"):
         medveil.anonymize(write(folder, asked), out=folder / "out")
-    assert not Ledger(folder, "people.csv").there
+    assert not Ledger.beside(folder / "people.csv").there
 
 
 @pytest.mark.parametrize("missing", ["own", "unknown"])

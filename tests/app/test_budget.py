@@ -32,7 +32,7 @@ def test_releases_are_charged_and_refused_beyond_the_budget(folder):
 
 def test_the_charge_comes_before_the_noise_and_stays_where_the_run_fails(folder, monkeypatch):
     asked = write(folder, policy(data="people.csv", model={"budget": 9.0}))
-    ledger = Ledger(folder, "people.csv")
+    ledger = Ledger.beside(folder / "people.csv")
 
     def draw(self, prepared, step=None):
         assert len(ledger.entries()) == 1, "charged before anything is drawn"
@@ -64,7 +64,7 @@ def test_a_release_by_another_model_voids_the_total(folder):
 def test_without_a_ledger_other_models_start_none(folder):
     asked = {**policy(data="people.csv", method="optimal"), "privacy": [{"model": "k-anonymity", "k": 3}]}
     medveil.anonymize(write(folder, asked, "k.json"), out=folder / "two")
-    assert not Ledger(folder, "people.csv").there
+    assert not Ledger.beside(folder / "people.csv").there
 
 
 def test_frames_without_a_policy_file_keep_no_ledger(tmp_path, monkeypatch):
@@ -76,7 +76,7 @@ def test_frames_without_a_policy_file_keep_no_ledger(tmp_path, monkeypatch):
 def test_a_tampered_ledger_stops_everything(folder):
     asked = folder / "policy.json"
     medveil.anonymize(asked, out=folder / "one")
-    path = Ledger(folder, "people.csv").path
+    path = Ledger.beside(folder / "people.csv").path
     path.write_text(path.read_text(encoding="utf-8").replace("2.0", "0.2"), encoding="utf-8")
     with pytest.raises(InputError, match="changed from outside"):
         medveil.anonymize(asked, out=folder / "two")

@@ -9,9 +9,9 @@ import pytest
 from tests.report.reading import read_page
 
 from medveil.app.compare import ComparedRun, Sweep, Trial, compare, run_trials, write_comparison
+from medveil.app.elsewhere import Answer
 from medveil.datasets import patients
 from medveil.errors import InputError, OutputError, PolicyError
-from medveil.worker import peak_memory, run
 
 POLICY = """\
 data: patients.csv
@@ -104,7 +104,7 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_written(policy, tmp_path
 
 
 def test_a_directory_that_is_there_is_not_touched(policy, tmp_path):
-    with pytest.raises(OutputError, match="there already"):
+    with pytest.raises(OutputError, match="already exists"):
         compare(policy, out=tmp_path)
 
 
@@ -117,39 +117,23 @@ def test_a_sweep_is_read_and_a_wrong_one_explained():
 
 def test_a_run_that_takes_too_long_or_fails_has_a_reason(policy, tmp_path):
     trial = Trial("optimal", {"data": "patients.csv"})
-    (late,) = run_trials([trial], tmp_path, base=policy.parent, seconds=0.001)
+    (late,) = run_trials([trial], tmp_path, owned=tmp_path, base=policy.parent, seconds=0.001)
     assert "stopped after" in late.reason
-    (wrong,) = run_trials([trial], tmp_path, base=policy.parent)
-    assert "needed, but left out" in wrong.reason
+    (wrong,) = run_trials([trial], tmp_path, owned=tmp_path, base=policy.parent)
+    assert "is required" in wrong.reason
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_is_ended_leaves_nothing_of_the_data(policy, tmp_path, monkeypatch):
-    def ended(task, *_):
-        (Path(task["out"]).parent / f".{Path(task['out']).name}.medveil-1" / "internal").mkdir(parents=True)
-        return {"reason": "it was stopped"}
+    def ended(use_case, arguments, **_options):
+        release = Path(arguments["out"])
+        (release.parent / f".{release.name}.medveil-1" / "internal").mkdir(parents=True)
+        return Answer(reason="it was stopped")
 
-    monkeypatch.setattr("medveil.app.compare._run", ended)
+    monkeypatch.setattr("medveil.app.compare.run_elsewhere", ended)
     for keep in (False, True):
-        run_trials([Trial("optimal", {})], tmp_path, base=policy.parent, keep=keep)
+        run_trials([Trial("optimal", {})], tmp_path, owned=tmp_path, base=policy.parent, keep=keep)
         assert list(tmp_path.iterdir()) == []
-
-
-def test_a_trial_in_this_process_tells_its_progress(policy, tmp_path, monkeypatch):
-    monkeypatch.chdir(policy.parent)
-    told = []
-    content = {
-        "data": "patients.csv",
-        "attributes": {"sex": {"role": "quasi"}, "disease": {"role": "sensitive"}},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"report": False},
-    }
-    task = {"policy": content, "data": None, "out": str(tmp_path / "out"), "threads": None, "memory": None}
-    found = run(task, told.append)
-    assert found["claims"][0]["achieved"]["k"] >= 2
-    assert "Measuring" in [line["stage"] for line in told]
-    assert found["memory"] <= peak_memory()
-    assert "there already" in run(task, told.append)["reason"]
 
 
 def test_under_differential_privacy_epsilon_is_the_protection(tmp_path):

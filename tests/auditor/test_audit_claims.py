@@ -8,6 +8,7 @@ import pytest
 from medveil.auditor import audit
 from medveil.release.manifest import file_hash
 from medveil.table.source import open_source
+from medveil.workspace import Workspace
 
 COLUMNS = {"age": "qc", "s": "sn"}
 ROWS = [("a", "1"), ("a", "2"), ("a", "3"), ("b", "1"), ("b", "2"), ("b", "3")]
@@ -162,7 +163,7 @@ def presence(tmp_path, release, make_claim):
             {"age": "qn", "sex": "qc"}, [(row, "f") for row in rows], claims, extra={"sex": {"level": 0}, **extra}
         )
         source = open_source(pa.table({"age": list(ages), "sex": ["f"] * len(ages)}))
-        (found,) = audit(folder, source, base=tmp_path).findings
+        (found,) = audit(folder, source, base=Workspace(tmp_path)).findings
         return found.finding
 
     return make

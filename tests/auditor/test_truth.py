@@ -6,6 +6,7 @@ import pytest
 from medveil.auditor import audit
 from medveil.release.manifest import file_hash
 from medveil.table.source import open_source
+from medveil.workspace import Workspace
 
 COLUMNS = {"age": "qn", "sex": "qc", "disease": "sc", "ward": "pc"}
 TENS = {"type": "intervals", "domain": [0, 19], "widths": [10]}
@@ -110,13 +111,13 @@ def test_a_hierarchy_file_must_be_the_one_that_was_used(tmp_path, release, make_
         COLUMNS, rows, [make_claim("k-anonymity", k=2)], extra={"age": LEVELS["age"], "sex": used}, rows=TOLD
     )
     source = open_source(pa.table(SOURCE))
-    assert audit(folder, source, base=tmp_path).unchecked == ()
+    assert audit(folder, source, base=Workspace(tmp_path)).unchecked == ()
     moved = path.rename(tmp_path / "moved.csv")
-    report = audit(folder, source, base=tmp_path)
+    report = audit(folder, source, base=Workspace(tmp_path))
     assert report.ok
     assert "needs the hierarchy file of 'sex', 'sexes.csv'" in report.unchecked[0]
-    assert audit(folder, source, base=tmp_path, places={"sex": moved}).unchecked == ()
+    assert audit(folder, source, base=Workspace(tmp_path), places={"sex": moved}).unchecked == ()
     path.write_text("f;one;*\nm;one;*\n")
-    report = audit(folder, source, base=tmp_path)
+    report = audit(folder, source, base=Workspace(tmp_path))
     assert report.ok, "what another file says is no evidence"
     assert "is not the one that the release was made with" in report.unchecked[0]

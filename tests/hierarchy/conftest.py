@@ -11,6 +11,7 @@ from medveil.hierarchy import builders
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.table.domain import Domain, domain_of
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def bind() -> Callable[..., Hierarchy]:
     """`bind(domain, type=..., ...)`, the options as the policy writes them."""
 
     def bound(domain: Domain, folder: Path = Path(), /, **options: object) -> Hierarchy:
-        return builders()[str(options["type"])].model_validate(options).bind(domain, "column", folder)
+        return builders()[str(options["type"])].model_validate(options).bind(domain, "column", Workspace(folder))
 
     return bound
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from medveil.hierarchy.intervals import Intervals
 from medveil.hierarchy.spans import _edges
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 
 def test_ages_in_widths(numbers, bind, labels, covered):
@@ -116,9 +116,9 @@ def test_quantiles_are_nested_and_cut_at_round_numbers(numbers, bind, labels):
 
 def test_quantiles_weigh_records(numbers):
     spec = Intervals(quantiles=(2,))
-    heavy = spec.bind(numbers(1, 2, 3, 4), "column", Path(), counts=np.array([1, 1, 1, 97]))
+    heavy = spec.bind(numbers(1, 2, 3, 4), "column", Workspace(), counts=np.array([1, 1, 1, 97]))
     assert heavy.levels[1].groups.tolist() == [0, 0, 0, 1]
-    first = spec.bind(numbers(1, 2, 3, 4), "column", Path(), counts=np.array([97, 1, 1, 1]))
+    first = spec.bind(numbers(1, 2, 3, 4), "column", Workspace(), counts=np.array([97, 1, 1, 1]))
     assert first.levels[1].groups.tolist() == [0, 1, 1, 1]
 
 
@@ -167,8 +167,8 @@ def test_an_empty_column_and_one_of_missing_values(numbers, bind):
 
 
 def test_leaves_are_declared_or_none():
-    assert Intervals(domain=(0, 3), widths=(2,)).leaves("column", Path()) == ["0", "1", "2", "3"]
-    assert Intervals(domain=(-1, 1), cuts=((0,),), top=1).leaves("column", Path()) == ["-1", "0", "1"]
+    assert Intervals(domain=(0, 3), widths=(2,)).leaves("column", Workspace()) == ["0", "1", "2", "3"]
+    assert Intervals(domain=(-1, 1), cuts=((0,),), top=1).leaves("column", Workspace()) == ["-1", "0", "1"]
     for spec in (
         Intervals(widths=(2,)),
         Intervals(domain=(0, 3), widths=(0.5,)),
@@ -176,7 +176,7 @@ def test_leaves_are_declared_or_none():
         Intervals(domain=(0, 3), quantiles=(2,)),
         Intervals(domain=(0, 10**9), widths=(10,)),
     ):
-        assert spec.leaves("column", Path()) is None
+        assert spec.leaves("column", Workspace()) is None
 
 
 @pytest.mark.parametrize(

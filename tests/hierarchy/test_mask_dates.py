@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from medveil.errors import InputError, PolicyError
 from medveil.hierarchy.dates import Dates, first_day, number_of
 from medveil.hierarchy.mask import Mask
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 
 def test_zip_codes(texts, bind, labels, covered):
@@ -50,11 +50,11 @@ def test_a_code_of_one_character_has_only_the_root(texts, bind):
 
 
 def test_leaves_of_masks():
-    assert Mask(length=2, alphabet="ba").leaves("column", Path()) == ["aa", "ab", "ba", "bb"]
-    leaves = Mask(length=5).leaves("column", Path())
+    assert Mask(length=2, alphabet="ba").leaves("column", Workspace()) == ["aa", "ab", "ba", "bb"]
+    leaves = Mask(length=5).leaves("column", Workspace())
     assert leaves is not None
     assert (len(leaves), leaves[1]) == (100_000, "00001")
-    assert Mask(length=9).leaves("column", Path()) is None
+    assert Mask(length=9).leaves("column", Workspace()) is None
 
 
 @pytest.mark.parametrize("options", [{"length": 0}, {"alphabet": "aa"}, {"alphabet": "1"}, {"alphabet": "12*"}])
@@ -130,6 +130,6 @@ def test_days_of_a_column_read_otherwise(texts, bind):
 
 
 def test_leaves_of_dates():
-    assert Dates().leaves("column", Path()) is None
+    assert Dates().leaves("column", Workspace()) is None
     spec = Dates(domain=(dt.date(2020, 2, 28), dt.date(2020, 3, 1)))
-    assert spec.leaves("column", Path()) == ["2020-02-28", "2020-02-29", "2020-03-01"]
+    assert spec.leaves("column", Workspace()) == ["2020-02-28", "2020-02-29", "2020-03-01"]

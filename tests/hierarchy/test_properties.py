@@ -24,6 +24,7 @@ from medveil.hierarchy.taxonomy import Taxonomy
 from medveil.hierarchy.top_bottom import TopBottom
 from medveil.table.domain import Domain, domain_of, encode, read_number
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 WORDS = ["ash", "beech", "cedar", "elm", "fir", "gorse", "hazel", "ivy"]
 catch_alls = st.fixed_dictionaries({"missing": st.sampled_from(["own", "unknown"]), "other": st.just("rest")})
@@ -113,7 +114,7 @@ def check(hierarchy: Hierarchy, domain: Domain) -> None:
 @given(cases())
 def test_levels_are_nested_and_cover_more_and_more(case):
     spec, domain = case
-    hierarchy = spec.bind(domain, "column", Path())
+    hierarchy = spec.bind(domain, "column", Workspace())
     check(hierarchy, domain)
     for number, level in enumerate(hierarchy.levels[1:-1], start=1):
         if domain.has_missing and spec.missing == "own":
@@ -124,7 +125,7 @@ def test_levels_are_nested_and_cover_more_and_more(case):
 @given(cases())
 def test_groups_of_counted_leaves_hold_no_more_leaves_than_they_cover(case):
     spec, domain = case
-    hierarchy = spec.bind(domain, "column", Path())
+    hierarchy = spec.bind(domain, "column", Workspace())
     counted = not isinstance(spec, Intervals) or all(v is None or "." not in v for v in domain.values)
     whole_policy = not isinstance(spec, Intervals) or all(float(n).is_integer() for n in spec._policy_numbers())
     if counted and whole_policy:
@@ -136,13 +137,13 @@ def test_groups_of_counted_leaves_hold_no_more_leaves_than_they_cover(case):
 def test_a_value_is_grouped_alike_whatever_else_the_data_hold(case):
     """Where the domain is declared, the same leaf gets the same label and coverage on its own."""
     spec, domain = case
-    if spec.leaves("column", Path()) is None or not domain.present:
+    if spec.leaves("column", Workspace()) is None or not domain.present:
         return
-    leaves = encode(spec.leaves("column", Path()), domain.kind, "column")[0]
+    leaves = encode(spec.leaves("column", Workspace()), domain.kind, "column")[0]
     known = [value for value in domain.present if value in leaves.values]
     if not known:
         return
-    full, alone = (spec.bind(d, "column", Path()) for d in (leaves, domain_of(known[:1], domain.kind)))
+    full, alone = (spec.bind(d, "column", Workspace()) for d in (leaves, domain_of(known[:1], domain.kind)))
     code = leaves.values.index(known[0])
     assert full.size == alone.size == len(leaves)
     assert full.height == alone.height
@@ -157,7 +158,7 @@ def test_what_is_proposed_fits_and_is_drawn(case):
     _, domain = case
     spec = propose(domain, "column")
     assert type(spec).model_validate(spec.model_dump()) == spec
-    hierarchy = spec.bind(domain, "column", Path())
+    hierarchy = spec.bind(domain, "column", Workspace())
     check(hierarchy, domain)
     assert hierarchy.levels[-1].labels[0] in draw(hierarchy, 5)
 
@@ -166,7 +167,7 @@ def test_what_is_proposed_fits_and_is_drawn(case):
 def test_intervals_against_counting(values, width, factor):
     """Each label says which whole numbers its group holds; counting them one by one gives the same."""
     spec = Intervals(domain=(-301, 305), widths=(width, width * factor))
-    hierarchy = spec.bind(domain_of(map(str, values), Kind.NUMBER), "column", Path())
+    hierarchy = spec.bind(domain_of(map(str, values), Kind.NUMBER), "column", Workspace())
     for number, step in ((1, width), (2, width * factor)):
         level = hierarchy.levels[number]
         for leaf, group in zip(hierarchy.levels[0].labels, level.groups.tolist(), strict=True):
@@ -187,8 +188,8 @@ def test_a_file_and_a_tree_say_the_same(tmp_path_factory, words, random):
     for word in words:
         tree.setdefault(above[group_of[word]], {}).setdefault(group_of[word], []).append(word)
     domain = domain_of(words, Kind.CATEGORY)
-    read = File(path=Path("h.csv")).bind(domain, "column", folder)
-    written = Taxonomy(tree={"*": tree}).bind(domain, "column", folder)
+    read = File(path=Path("h.csv")).bind(domain, "column", Workspace(folder))
+    written = Taxonomy(tree={"*": tree}).bind(domain, "column", Workspace(folder))
     assert [level.labels for level in read.levels] == [level.labels for level in written.levels]
     assert [level.covered.tolist() for level in read.levels] == [level.covered.tolist() for level in written.levels]
 

@@ -15,6 +15,7 @@ from medveil.hierarchy.taxonomy import Taxonomy
 from medveil.hierarchy.top_bottom import TopBottom
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 TREE = {"Respiratory": ["flu", "cold"], "Heart": {"Rhythm": ["flutter", "pause"], "Valve": ["leak"]}}
 
@@ -44,7 +45,7 @@ def test_a_tree_may_hold_numbers_dates_lone_leaves_and_mixed_lists(numbers, bind
     codes = bind(numbers(1, 2, 3, 4), type="taxonomy", tree={"low": [1, "02"], "high": [3, {"higher": [4.0]}]})
     assert labels(codes, 1) == ["1", "02", "3", "higher"]
     assert labels(codes, 2) == ["low", "low", "high", "high"]
-    assert Taxonomy(tree={"a": None, "b": None}).leaves("column", Path()) == ["a", "b"]
+    assert Taxonomy(tree={"a": None, "b": None}).leaves("column", Workspace()) == ["a", "b"]
 
 
 def test_missing_and_other_may_join_a_group_of_the_tree(texts, bind, labels, covered):
@@ -162,8 +163,11 @@ def test_files_that_cannot_be_read(tmp_path, texts, bind):
 
 
 def test_leaves_of_files_are_in_their_order(tmp_path):
-    assert File(path=Path("h.csv")).leaves("column", write(tmp_path, "low;*\nhigh;*\n;*\n")) == ["low", "high"]
-    assert File(path=Path("h.csv")).leaves("column", write(tmp_path, "10;*\n9;*\n9;*\n")) == ["9", "10"]
+    assert File(path=Path("h.csv")).leaves("column", Workspace(write(tmp_path, "low;*\nhigh;*\n;*\n"))) == [
+        "low",
+        "high",
+    ]
+    assert File(path=Path("h.csv")).leaves("column", Workspace(write(tmp_path, "10;*\n9;*\n9;*\n"))) == ["9", "10"]
 
 
 def test_the_hierarchies_of_the_benchmark_sets_load_as_they_are(data_folder, bind):
@@ -172,10 +176,10 @@ def test_the_hierarchies_of_the_benchmark_sets_load_as_they_are(data_folder, bin
         pytest.skip("the hierarchies of the benchmark sets are not here")
     for path in files:
         spec = File(path=path)
-        leaves = spec.leaves("column", Path())
+        leaves = spec.leaves("column", Workspace())
         assert leaves
         lines = [line.split(";") for line in path.read_text().splitlines() if line]
-        hierarchy = spec.bind(domain_of(leaves, Kind.CATEGORY), "column", Path())
+        hierarchy = spec.bind(domain_of(leaves, Kind.CATEGORY), "column", Workspace())
         assert hierarchy.height == len(lines[0]) - 1
         assert hierarchy.size == len(lines)
         for number, level in enumerate(hierarchy.levels):
@@ -187,7 +191,7 @@ def test_without_a_hierarchy_a_value_goes_to_the_root(texts, bind):
     ward = bind(texts("a", "b", None), type="flat")
     assert [level.labels for level in ward.levels] == [("a", "b", None), ("*",)]
     assert ward.size == 3
-    assert Flat().leaves("column", Path()) is None
+    assert Flat().leaves("column", Workspace()) is None
 
 
 def test_a_declared_domain_of_values(tmp_path, texts, numbers, bind):
@@ -197,9 +201,9 @@ def test_a_declared_domain_of_values(tmp_path, texts, numbers, bind):
     assert bind(numbers(1), type="flat", domain=[1, "02"]).size == 2
     folder = write(tmp_path, "b;what b means\na;what a means\n")
     assert bind(texts("a"), folder, type="flat", domain={"path": "h.csv"}).size == 2
-    assert Flat.model_validate({"domain": {"path": "h.csv"}}).leaves("column", folder) == ["b", "a"]
-    assert Flat.model_validate({"domain": {"range": [8, 10]}}).leaves("column", folder) == ["8", "9", "10"]
-    assert Flat.model_validate({"domain": ["x", 2]}).leaves("column", folder) == ["x", "2"]
+    assert Flat.model_validate({"domain": {"path": "h.csv"}}).leaves("column", Workspace(folder)) == ["b", "a"]
+    assert Flat.model_validate({"domain": {"range": [8, 10]}}).leaves("column", Workspace(folder)) == ["8", "9", "10"]
+    assert Flat.model_validate({"domain": ["x", 2]}).leaves("column", Workspace(folder)) == ["x", "2"]
 
 
 def test_values_outside_a_declared_domain(texts, numbers, bind):
@@ -233,6 +237,6 @@ def test_codes_that_cannot_be_meant():
         TopBottom()
     with pytest.raises(ValidationError, match="outside the domain"):
         TopBottom(domain=(0, 9), top=90)
-    assert TopBottom(domain=(0, 2), top=1).leaves("column", Path()) == ["0", "1", "2"]
-    assert TopBottom(domain=(0, 2), top=1.5).leaves("column", Path()) is None
-    assert TopBottom(top=1).leaves("column", Path()) is None
+    assert TopBottom(domain=(0, 2), top=1).leaves("column", Workspace()) == ["0", "1", "2"]
+    assert TopBottom(domain=(0, 2), top=1.5).leaves("column", Workspace()) is None
+    assert TopBottom(top=1).leaves("column", Workspace()) is None

@@ -350,7 +350,7 @@ def test_a_run_can_be_stopped_while_a_solver_works(monkeypatch):
     monkeypatch.setattr(solving, "_SMALL", 0)
     begun = threading.Event()
 
-    def progress(stage, share):
+    def listener(event):
         begun.set()
 
     chance = np.random.default_rng(12)
@@ -365,7 +365,7 @@ def test_a_run_can_be_stopped_while_a_solver_works(monkeypatch):
         "supply": np.concatenate([np.ones(n), np.full(c, -n // c)]).astype(np.int64),
     }
     stop = time.monotonic() + 1.0
-    run = Run(progress=progress, cancelled=lambda: time.monotonic() > stop)
+    run = Run(listener=listener, cancelled=lambda: time.monotonic() > stop)
     with Solvers() as solvers, pytest.raises(CancelledError):
         solvers.flow(run, "Assigning", **job)
     assert begun.is_set()

@@ -17,7 +17,7 @@ from medveil.release.ledger import Account, Budget, Charge, Ledger, LedgerEntry,
 
 @pytest.fixture
 def ledger(tmp_path):
-    return Ledger(tmp_path, "patients.csv")
+    return Ledger.beside(tmp_path / "patients.csv")
 
 
 def spend(ledger, *epsilons, budget=None):
@@ -62,7 +62,7 @@ def test_delta_is_part_of_the_total(ledger):
         ledger.charge(Charge("ipa", 1.0, 1e-7), budget)
     ledger.charge(Charge("ipa", 1.0), budget)
     with pytest.raises(UnreachableError, match="delta"):
-        Ledger(ledger.path.parent, "other").charge(Charge("ipa", 1.0, 1e-9), Budget(3.0))
+        Ledger.beside(ledger.path.parent / "other").charge(Charge("ipa", 1.0, 1e-9), Budget(3.0))
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -143,7 +143,7 @@ def test_runs_at_once_are_charged_one_after_the_other_or_refused(ledger):
         "from pathlib import Path\n"
         "from medveil.errors import OutputError, UnreachableError\n"
         "from medveil.release.ledger import Budget, Charge, Ledger\n"
-        f"ledger, done = Ledger(Path({str(ledger.path.parent)!r}), 'patients.csv'), 0\n"
+        f"ledger, done = Ledger(Path({str(ledger.path)!r})), 0\n"
         "while done < 10:\n"
         "    try:\n"
         "        ledger.charge(Charge('ipa', 0.1, unit='record'), Budget(3.0))\n"
@@ -208,7 +208,7 @@ def test_a_locked_ledger_is_a_clear_error(ledger):
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
-    missing = Ledger(tmp_path / "nowhere", "x")
+    missing = Ledger(tmp_path / "nowhere" / "x")
     with pytest.raises(OutputError, match="cannot be written"):
         spend(missing, 1.0)
 

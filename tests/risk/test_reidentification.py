@@ -16,6 +16,7 @@ from medveil.policy import load_policy
 from medveil.risk.population_models import pitman_uniques, zayatz_share
 from medveil.risk.reidentification import Journalist, Marketer, Prosecutor
 from medveil.risk.uniqueness import PopulationUniqueness, SampleUniqueness
+from medveil.workspace import Workspace
 
 
 def test_the_prosecutor(people, release):
@@ -52,7 +53,7 @@ def town(tmp_path):
         }
     )
     table = pa.table({"age": ["20", "21", "23", "31"], "sex": list("ffmf"), "ill": ["flu", "cold", "flu", "flu"]})
-    with opened(policy, tmp_path, table, population=policy.evaluation.population) as (problem, _):
+    with opened(policy, Workspace(tmp_path), table, population=policy.evaluation.population) as (problem, _):
         published = pa.table(
             {"age": ["[20-29]", "[20-29]", "[20-29]", "[30-39]"], "sex": list("ffmf"), "ill": table["ill"]}
         )

@@ -6,17 +6,20 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medveil.app.budget import ledger_of
-from medveil.app.making import Progress, make, run_of
+from medveil.app.making import make
+from medveil.app.starting import started
 from medveil.engine import Limits
 from medveil.errors import OutputError, PolicyError
 from medveil.policy import Policy, load_policy
 from medveil.release.directory import staged
+from medveil.release.ledgers import Ledgers
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
+from medveil.run import Listener, Run
 
 
 def anonymize(
@@ -24,32 +27,38 @@ def anonymize(
     policy: Policy | Mapping[str, Any] | str | Path | None = None,
     *,
     out: str | Path | None = None,
+    ledger: str | Path | None = None,
     limits: Limits | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
     cancelled: Callable[[], bool] | None = None,
+    run: Run | None = None,
 ) -> Release:
     """Make a release and prove its claims from what was written.
 
     `data` is a frame or a path; with a policy alone (`anonymize("policy.yaml")`) the policy names its data.
-    With `out` the release directory is written there; otherwise it is kept until `.save()`.
+    With `out` the release directory is written there; otherwise it is kept until `.save()`. `ledger` is the file in
+    which differentially private releases of these data are charged; it stands beside the data where left out.
+    `progress` is told of every event, and `cancelled` is asked whether to stop; a `run` brings all of these.
     """
     if policy is None:
         data, policy = None, data
-    checked, folder = load_policy(policy)
-    ledger = ledger_of(policy, checked, data)
-    run = run_of(checked, progress, cancelled)
+    if run is None:
+        run = Run(ledgers=Ledgers.of_user())
+    if ledger is not None:
+        run = replace(run, ledgers=Ledgers(Path(ledger)))
+    run = started(run, limits=limits, progress=progress, cancelled=cancelled)
+    checked, workspace = load_policy(policy, run.workspace)
     if out is not None:
-        with staged(Path(out)) as target:
-            manifest, reports = make(checked, folder, data, target, run, limits, ledger)
-            if reports is not None:
-                run.step("Drawing the reports")
-                manifest = reports.write(target, manifest)
+        with staged(Path(out)) as target, run.stoppable():
+            made = make(checked, workspace, data, target, run)
+            manifest = made.manifest if made.reports is None else made.reports.write(target, made.manifest, run)
         return Release(Path(out), manifest)
     target = Path(tempfile.mkdtemp(prefix="medveil-"))
     try:
-        manifest, reports = make(checked, folder, data, target, run, limits, ledger)
+        with run.stoppable():
+            made = make(checked, workspace, data, target, run)
         # Drawing takes longer than a small run: it waits until somebody wants files.
-        release = Release(target, manifest, None if reports is None else reports.write)
+        release = Release(target, made.manifest, None if made.reports is None else made.reports.write)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -66,7 +75,7 @@ def check_trace(policy: Policy | Mapping[str, Any] | str | Path, trace: Path) ->
     if not method.draws_tree:
         raise PolicyError(f"The method '{method.name}' draws no search tree.", "Take iab, exhaustive or greedy.")
     if trace.exists():
-        raise OutputError(f"'{trace}' is there already.", "Name a new file, or remove that one first.")
+        raise OutputError(f"'{trace}' already exists.", "Name a new file, or remove that one first.")
     if not trace.resolve().parent.is_dir():
         raise OutputError(f"There is no folder for '{trace}'.", "Make it first, or name another file.")
 

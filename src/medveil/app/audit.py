@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from medveil.app.starting import started
 from medveil.auditor import AuditReport
 from medveil.auditor import audit as prove
 from medveil.release.manifest import INTERNAL
 from medveil.release.places import places_of
+from medveil.run import Listener, Run, Stage
 from medveil.table.source import open_source
 
 
-def audit(directory: str | Path, source: Any = None, **options: Any) -> AuditReport:
+def audit(
+    directory: str | Path,
+    source: Any = None,
+    *,
+    progress: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    run: Run | None = None,
+    **options: Any,
+) -> AuditReport:
     """Prove the claims of a release again; `source` is the original, for claims that need it.
 
     Where the steward's internal files are at hand, they say how the source is to be read; `options` say so elsewhere.
     """
     directory = Path(directory)
-    if source is None:
-        return prove(directory)
-    policy, base = _own_policy(directory / INTERNAL)
-    data = policy.get("data")
-    if isinstance(data, Mapping) and not any(options.values()):
-        options = {key: value for key, value in data.items() if key != "path"}
-    return prove(directory, open_source(source, **options), base=base, places=places_of(policy))
+    run = started(run, progress=progress, cancelled=cancelled)
+    run.step(Stage.PROVE)
+    opened, base, places = None, None, {}
+    if source is not None:
+        policy, folder = _own_policy(directory / INTERNAL)
+        base = None if folder is None else replace(run.workspace, folder=folder)
+        places = places_of(policy)
+        data = policy.get("data")
+        if isinstance(data, Mapping) and not any(options.values()):
+            options = {key: value for key, value in data.items() if key != "path"}
+        opened = open_source(source, **options)
+    with run.stoppable():
+        return prove(
+            directory,
+            opened,
+            base=base,
+            places=places,
+            step=lambda share: run.step(Stage.PROVE, share),
+            interrupting=run.interrupting,
+        )
 
 
 def _own_policy(internal: Path) -> tuple[Mapping[str, Any], Path | None]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from medveil.app.budget import spending_of
-from medveil.app.making import Progress, run_of
 from medveil.app.preparation import specification
 from medveil.policy import Policy, load_policy
 from medveil.risk.dp_audit import PrivacyAudit, refuse_unauditable, run_audit
+from medveil.run import Run, Stage
 from medveil.table.schema import Role
 
 
@@ -19,21 +19,22 @@ def audit_dp(
     *,
     runs: int = 1000,
     confidence: float = 0.999,
-    progress: Progress | None = None,
+    run: Run | None = None,
 ) -> PrivacyAudit:
     """Try to refute the differential privacy of what a policy's method does, on small tables of its own."""
-    checked, folder = load_policy(policy)
+    run = run or Run()
+    checked, workspace = load_policy(policy, run.workspace)
     spending = spending_of(checked)
     sensitive = [name for name, attribute in checked.attributes.items() if attribute.role is Role.SENSITIVE]
-    declared = all(specification(checked.attributes[name]).leaves(name, folder) is not None for name in sensitive)
+    declared = all(specification(checked.attributes[name]).leaves(name, workspace) is not None for name in sensitive)
     refuse_unauditable(spending.epsilon)
     trials = checked.method.privacy_trials(spending, runs, declared=declared)
-    run = run_of(checked, progress, None)
-    return run_audit(
-        trials,
-        spending.epsilon,
-        spending.delta,
-        guarantee=checked.method.guaranteed,
-        confidence=confidence,
-        step=lambda share: run.step("Trying to tell neighbours apart", share),
-    )
+    with run.stoppable():
+        return run_audit(
+            trials,
+            spending.epsilon,
+            spending.delta,
+            guarantee=checked.method.guaranteed,
+            confidence=confidence,
+            step=lambda share: run.step(Stage.REFUTE, share),
+        )

@@ -2,64 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medveil.errors import PolicyError
-from medveil.methods.problem import Problem
-from medveil.policy import DataPolicy, Policy, load_policy
+from medveil.app.preparation import data_path
+from medveil.errors import InputError, PolicyError
+from medveil.policy import Policy, load_policy
 from medveil.privacy.model import Spending
 from medveil.release.ledger import RECORD, Account, Budget, Charge, Ledger
+from medveil.release.ledgers import Ledgers
+from medveil.run import Run
+from medveil.table.schema import Role
+from medveil.workspace import Workspace
 
 
-def ledger_of(given: Any, policy: Policy, data: Any = None) -> Ledger | None:
-    """The privacy ledger of the data, beside the policy file; None where the policy is no file.
+def budget(
+    policy: Policy | Mapping[str, Any] | str | Path, *, ledger: str | Path | None = None, run: Run | None = None
+) -> Account:
+    """What all releases of a policy's data have spent. `ledger` names theirs where it does not stand beside them."""
+    run = run or Run()
+    checked, workspace = load_policy(policy, run.workspace)
+    spending = spending_of(checked)
+    kept = run.ledgers or Ledgers.of_user()
+    ledgers = kept if ledger is None else Ledgers(Path(ledger))
+    found = ledgers.of(data_path(checked, workspace), must=False)
+    if found is None:
+        raise PolicyError("The policy names no data that have a ledger.", "Name the ledger of the data.")
+    return found.account(_budget(spending))
 
-    It is called after the data's file, so that all policies of a folder share one for the same data.
-    """
-    if not isinstance(given, str | Path):
-        return None
-    named = policy.data.path if isinstance(policy.data, DataPolicy) else policy.data
-    if data is not None:
-        named = str(data) if isinstance(data, str | Path) else None
-    return Ledger(Path(given).parent, Path(named or given).name)
+
+@dataclass(frozen=True)
+class DataLedger:
+    """The ledger that releases of a data set are charged to, where there is one."""
+
+    ledgers: Ledgers | None
+    data: Path | None
+    ledger: Ledger | None
+
+    def charge(self, policy: Policy) -> None:
+        """Write down what a release spends before anything is drawn, also one that voids what was promised before."""
+        if self.ledgers is None or self.ledger is None:
+            return
+        private = _private(policy)
+        if private is None:
+            if not self.ledger.there:
+                return
+            entry = self.ledger.charge(Charge(policy.method.name, None, guarantee=False), None)
+        else:
+            spent = Charge(
+                policy.method.name, private.epsilon, private.delta, policy.method.guaranteed, _unit(policy, private)
+            )
+            entry = self.ledger.charge(spent, _budget(private))
+        self.ledgers.remember(self.data, self.ledger, entry)
 
 
-def charge(policy: Policy, problem: Problem, ledger: Ledger | None) -> None:
-    """Write down what a release spends before anything is drawn, also one that voids what was promised before."""
-    if ledger is None:
-        return
-    private = [model.spends for model in policy.privacy if model.spends is not None]
-    if not private:
-        if ledger.there:
-            ledger.charge(Charge(policy.method.name, None, guarantee=False), None)
-        return
-    (spending,) = private
-    budget = _budget(spending)
-    unit = (
-        f"{problem.schema.subject}, at most {spending.max_records_per_subject} records"
-        if problem.schema.subject
-        else ""
-    )
-    charge = Charge(policy.method.name, spending.epsilon, spending.delta, policy.method.guaranteed, unit or RECORD)
-    ledger.charge(charge, budget)
+def open_ledger(policy: Policy, data: Path | None, workspace: Workspace, ledgers: Ledgers | None) -> DataLedger:
+    """The ledger of the data in a file, or of others where that is None; a budget needs one."""
+    private = _private(policy)
+    limited = private is not None and private.budget is not None
+    ledger = None if ledgers is None else ledgers.of(data, must=limited)
+    if limited and ledger is None:
+        raise PolicyError(
+            "The policy sets a budget, but nothing can write down what releases of these data spend.",
+            "Name a ledger for them, or leave 'budget' out.",
+        )
+    if data is not None and ledger is not None and not ledger.there:
+        _refuse_old_place(data, workspace, ledger)
+    return DataLedger(ledgers, data, ledger)
+
+
+def _refuse_old_place(data: Path, workspace: Workspace, ledger: Ledger) -> None:
+    """Version 0.1 kept ledgers beside the policy: one that is there must not be forgotten."""
+    old = Ledger.beside(workspace.folder / data.name)
+    if old.there and old.path.resolve() != ledger.path.resolve():
+        raise InputError(
+            f"The privacy ledger '{old.path}' stands beside the policy, but belongs beside the data.",
+            f"Move it, and the file '{old.head.name}', to the folder of the data. Nothing was released.",
+        )
+
+
+def _unit(policy: Policy, spending: Spending) -> str:
+    subject = next((name for name, attribute in policy.attributes.items() if attribute.role is Role.SUBJECT), None)
+    return RECORD if subject is None else f"{subject}, at most {spending.max_records_per_subject} records"
 
 
 def _budget(spending: Spending) -> Budget | None:
     return None if spending.budget is None else Budget(spending.budget, spending.budget_delta, spending.composition)
 
 
-def budget(policy: str | Path) -> Account:
-    """What all releases of a policy's data have spent."""
-    checked, _ = load_policy(policy)
-    ledger = ledger_of(policy, checked)
-    assert ledger is not None
-    return ledger.account(_budget(spending_of(checked)))
+def _private(policy: Policy) -> Spending | None:
+    return next((model.spends for model in policy.privacy if model.spends is not None), None)
 
 
 def spending_of(policy: Policy) -> Spending:
     """What the policy allows a release to spend."""
-    private = [model.spends for model in policy.privacy if model.spends is not None]
-    if len(private) != 1:
+    found = _private(policy)
+    if found is None:
         raise PolicyError("The policy asks for no differential privacy.", "Name 'differential-privacy' in 'privacy:'.")
-    return private[0]
+    return found

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from medveil.app.making import Progress
+from medveil.app.elsewhere import Progressed, run_elsewhere
 from medveil.app.preparation import opened
+from medveil.app.starting import started
 from medveil.engine import Limits
 from medveil.errors import InputError, MedveilError, PolicyError, did_you_mean
 from medveil.methods import methods
@@ -27,8 +22,10 @@ from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.policy import Policy, load_policy
 from medveil.release.directory import staged
+from medveil.release.manifest import INTERNAL, read_manifest
 from medveil.report.comparison_page import comparison_page
 from medveil.report.page import can_be_made, render
+from medveil.run import Listener, Run, Stage
 
 ALL = "all"
 GRACE = 120.0
@@ -96,46 +93,58 @@ class ComparedRun:
 
 
 def compare(
-    policy: str | Path,
+    policy: Policy | Mapping[str, Any] | str | Path,
     *,
     out: str | Path,
     chosen: Sequence[str] | str = ALL,
-    sweep: Sweep | None = None,
-    data: Path | None = None,
-    limits: Limits | None = None,
+    sweep: Sweep | str | None = None,
+    data: str | Path | None = None,
     time_limit: float = 120.0,
-    progress: Progress | None = None,
+    limits: Limits | None = None,
+    progress: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    run: Run | None = None,
 ) -> list[ComparedRun]:
     """Run every chosen method on a policy's data and write what came out: `comparison.json`, `comparison.html`.
 
     Parameters that the policy gives its own method are passed on to others that know them. Releases are not kept, and
     no privacy budget is charged: a comparison is for the steward, and nothing of it leaves the house.
     """
-    checked, folder = load_policy(policy)
+    run = started(run, limits=limits, progress=progress, cancelled=cancelled)
+    checked, workspace = load_policy(policy, run.workspace)
     names = _chosen(chosen)
-    tell = progress or (lambda _stage, _share: None)
-    with staged(Path(out)) as target:
-        tell("Reading the data", None)
-        with opened(checked, folder, data, limits) as (problem, _):
+    swept = Sweep.read(sweep) if isinstance(sweep, str) else sweep
+    with staged(Path(out)) as target, run.stoppable():
+        with opened(checked, workspace, data, run) as (problem, _):
             fits = {name: _why_not(checked, name, problem) for name in names}
-        trials, refused = _trials(checked, fits, sweep, time_limit)
+        trials, refused = _trials(checked, fits, swept, time_limit)
         found = run_trials(
-            trials, target, base=folder, data=data, limits=limits, seconds=time_limit * 1.2 + GRACE, progress=tell
+            trials,
+            target,
+            owned=target,
+            base=workspace.folder,
+            data=None if data is None else Path(data),
+            seconds=time_limit * 1.2 + GRACE,
+            run=run,
         )
         outcomes = [*found, *refused]
         private = any(model.spends is not None for model in checked.privacy)
-        write_comparison(outcomes, target, private=private, swept=None if sweep is None else sweep.name)
+        write_comparison(outcomes, target, private=private, swept=None if swept is None else swept.name, run=run)
     return outcomes
 
 
-def write_comparison(outcomes: Sequence[ComparedRun], folder: Path, *, private: bool, swept: str | None = None) -> None:
+def write_comparison(
+    outcomes: Sequence[ComparedRun], folder: Path, *, private: bool, swept: str | None = None, run: Run | None = None
+) -> None:
     """The figures as JSON, and the page where it can be made."""
+    run = run or Run()
     plain = [asdict(outcome) for outcome in outcomes]
     text = json.dumps(plain, indent=2, ensure_ascii=False, default=str)
     (folder / "comparison.json").write_text(text + "\n", encoding="utf-8")
     if can_be_made():
         page = comparison_page(plain, private=private, swept=swept)
-        (folder / "comparison.html").write_text(render(page), encoding="utf-8")
+        drawn = render(page, lambda share: run.step(Stage.DRAW, share))
+        (folder / "comparison.html").write_text(drawn, encoding="utf-8")
 
 
 def _chosen(chosen: Sequence[str] | str) -> list[str]:
@@ -172,6 +181,9 @@ def _trials(
 ) -> tuple[list[Trial], list[ComparedRun]]:
     """What is to be run, and what does not fit, with the reason."""
     written = policy.model_dump(mode="json", exclude_unset=True)
+    # Nothing of a comparison leaves the house, so nothing is charged, and no budget has to be kept.
+    for given in written["privacy"]:
+        given.pop("budget", None)
     written["output"] = {**written.get("output", {}), "report": False}
     # Only attacks put every method on one scale, those under differential privacy among them.
     written["evaluation"] = {"attacks": True, **written.get("evaluation", {})}
@@ -218,95 +230,63 @@ def run_trials(
     trials: Sequence[Trial],
     folder: Path,
     *,
+    owned: Path,
     data: Path | None = None,
     base: Path | None = None,
-    limits: Limits | None = None,
     seconds: float | None = None,
-    progress: Progress | None = None,
+    run: Run | None = None,
     keep: bool = False,
 ) -> list[ComparedRun]:
     """Run each trial in a process of its own, one after the other.
 
-    base: the folder that the policies' paths are relative to. keep: releases stay in `folder`, under their names.
+    owned: the folder of the whole run, removed by a trial's process that is left alone. base: the folder that the
+    policies' paths are relative to. keep: releases stay in `folder`, under their names.
     """
+    run = run or Run()
     outcomes = []
     for number, trial in enumerate(trials):
         title = " ".join([trial.name, *(f"{key} = {value}" for key, value in trial.setting.items())])
-        release = folder / (trial.name if keep else f"trial-{number}")
-        task = {
-            "policy": dict(trial.policy),
-            "data": None if data is None else str(data.resolve()),
-            "out": str(release.resolve()),
-            "threads": None if limits is None else limits.threads,
-            "memory": None if limits is None else limits.memory,
+        release = (folder / (trial.name if keep else f"trial-{number}")).resolve()
+        arguments = {
+            "data": None if data is None else data.resolve(),
+            "policy": trial.policy,
+            "out": release,
         }
+        taken: dict[str, Any] = {}
 
-        def tell(stage: str, _share: float | None, title: str = title, done: float = number / len(trials)) -> None:
-            if progress is not None:
-                progress(f"{title}: {stage}", done)
+        def listen(
+            told: Progressed, title: str = title, done: float = number / len(trials), taken: dict[str, Any] = taken
+        ) -> None:
+            # Until the release is proved: what measuring takes is not the method's.
+            if told.event.stage is Stage.MEASURE and not taken:
+                taken.update(seconds=told.seconds, memory=told.memory)
+            run.step(Stage.COMPARE, done, f"{title}: {told.event.words}")
 
-        outcomes.append(ComparedRun(trial.name, trial.setting, **_run(task, base or Path(), seconds, tell)))
-        # A run that was ended leaves what it had begun to write.
-        for left in [*folder.glob(f".{release.name}.*"), *([] if keep else [release])]:
-            shutil.rmtree(left, ignore_errors=True)
+        try:
+            answer = run_elsewhere(
+                "anonymize", arguments, run=run, listen=listen, folder=base, owned=owned, seconds=seconds
+            )
+            if answer.reason is not None:
+                outcomes.append(ComparedRun(trial.name, trial.setting, answer.reason))
+            else:
+                outcomes.append(
+                    ComparedRun(trial.name, trial.setting, program=answer.program, **taken, **_read(release))
+                )
+        finally:
+            # A run that was ended leaves what it had begun to write.
+            for left in [*folder.glob(f".{release.name}.*"), *([] if keep else [release])]:
+                shutil.rmtree(left, ignore_errors=True)
     return outcomes
 
 
-def _run(task: Mapping[str, Any], folder: Path, seconds: float | None, tell: Progress) -> dict[str, Any]:
-    """What a trial's process answers; where it does not, why."""
-    with _started(folder, seconds) as (process, late):
-        assert process.stdin is not None
-        assert process.stdout is not None
-        # A process that is gone already answers nothing, and why is found out below.
-        with suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(task, default=str))
-            process.stdin.close()
-        for text in process.stdout:
-            line = json.loads(text)
-            if "result" in line:
-                return dict(line["result"])
-            tell(line["stage"], line["share"])
-        if late.is_set():
-            return {"reason": f"it was stopped after {seconds:,.0f} seconds"}
-        return {"reason": f"its process ended with code {process.wait()}, perhaps for lack of memory"}
-
-
-@contextmanager
-def _started(folder: Path, seconds: float | None) -> Iterator[tuple[subprocess.Popen[str], threading.Event]]:
-    """A process that is ended with this block, or after so many seconds."""
-    late = threading.Event()
-    command = [sys.executable, "-m", "medveil.worker"]
-    process = subprocess.Popen(  # noqa: S603 - this program itself
-        command,
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-    )
-
-    def end() -> None:
-        # With whatever it has started itself.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-    def stop() -> None:
-        late.set()
-        end()
-
-    timer: threading.Timer | None = None
-    if seconds is not None:
-        timer = threading.Timer(seconds, stop)
-        timer.daemon = True
-        timer.start()
-    try:
-        yield process, late
-    finally:
-        if timer is not None:
-            timer.cancel()
-        end()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
+def _read(folder: Path) -> dict[str, Any]:
+    """What a trial's release says of itself."""
+    manifest, internal = read_manifest(folder), folder / INTERNAL
+    return {
+        "status": manifest.status,
+        "rows": dict(manifest.rows),
+        "claims": [dict(claim) for claim in manifest.claims],
+        "method": dict(manifest.method),
+        "forms": {a["name"]: a["form"] for a in manifest.attributes if a.get("form")},
+        **{name: json.loads((internal / f"{name}.json").read_text(encoding="utf-8")) for name in ("measures", "risks")},
+    }

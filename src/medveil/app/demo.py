@@ -12,7 +12,6 @@ import pyarrow.csv
 
 from medveil.app.compare import ComparedRun, Trial, run_trials, write_comparison
 from medveil.app.leakage import leakage
-from medveil.app.making import Progress
 from medveil.datasets import patients
 from medveil.datasets.calibration import REGIONS
 from medveil.errors import UnreachableError
@@ -22,6 +21,7 @@ from medveil.release.directory import staged
 from medveil.release.manifest import read_manifest
 from medveil.release.release import Release
 from medveil.risk.leakage import Leakage
+from medveil.run import Run, Stage
 
 COLUMNS = f"""\
 data: ../patients.csv
@@ -70,31 +70,31 @@ class Tour:
     leakage: Leakage
     outcomes: Sequence[ComparedRun]
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"manifest": self.release.manifest, "leakage": self.leakage.to_list(), "comparison": self.outcomes}
 
 
-def demo(rows: int, out: Path, progress: Progress) -> Tour:
+def demo(rows: int, out: str | Path, *, run: Run | None = None) -> Tour:
     """Generated patients, a policy for each method, the releases made from them, and a comparison, in one directory."""
-    with staged(out) as folder:
-        progress("Generating patients", None)
+    run, out = run or Run(), Path(out)
+    with staged(out) as folder, run.stoppable():
+        run.step(Stage.GENERATE)
         pyarrow.csv.write_csv(patients(rows, seed=1, patient_id=True), folder / "patients.csv")
         (folder / "policies").mkdir()
         (folder / "releases").mkdir()
         names = [name for name in POLICIES if name in methods()]
         for name in names:
             (folder / "policies" / f"{name}.yaml").write_text(_policy(name), encoding="utf-8")
-        progress("Measuring what columns leak", None)
-        leaked = leakage(folder / "policies" / f"{MAIN}.yaml", up_to=2, top=3)
+        leaked = leakage(folder / "policies" / f"{MAIN}.yaml", up_to=2, top=3, run=run)
         (folder / "leakage.json").write_text(json.dumps(leaked.to_list(), indent=2) + "\n", encoding="utf-8")
         trials = [Trial(name, _read(folder / "policies" / f"{name}.yaml")) for name in names]
         outcomes = run_trials(
-            trials, folder / "releases", base=folder / "policies", seconds=120.0, progress=progress, keep=True
+            trials, folder / "releases", owned=folder, base=folder / "policies", seconds=120.0, run=run, keep=True
         )
         if outcomes[0].reason is not None:
             raise UnreachableError(f"The first method made no release: {outcomes[0].reason}", "Take more rows.")
-        progress("Comparing", None)
-        write_comparison(outcomes, folder, private=False)
+        run.step(Stage.COMPARE)
+        write_comparison(outcomes, folder, private=False, run=run)
         (folder / "releases" / MAIN).rename(folder / "release")
         manifest = read_manifest(folder / "release")
     return Tour(Release(out / "release", manifest), leaked, outcomes)

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from medveil.cells import make_cells
-from medveil.engine import open_engine
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.propose import propose
 from medveil.hierarchy.specification import HierarchySpec
+from medveil.run import Run, Stage
 from medveil.table.source import open_source
 
 
-def hierarchy(data: Any, column: str, **options: Any) -> tuple[HierarchySpec, Hierarchy]:
-    """A hierarchy for one column, as a policy would declare it, and bound to the column's values."""
+@dataclass(frozen=True)
+class Proposal:
+    """A hierarchy as a policy would declare it, and bound to a column's values."""
+
+    specification: HierarchySpec
+    bound: Hierarchy
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the policy would say."""
+        declared = self.specification.model_dump(mode="json", exclude_unset=True)
+        return {"type": self.specification.name, **declared}
+
+
+def hierarchy(data: Any, column: str, *, run: Run | None = None, **options: Any) -> Proposal:
+    """A hierarchy for one column of a table. `options` say how a file is read."""
+    run = run or Run()
+    run.step(Stage.READ)
     source = open_source(data, **options)
     source.position(column)
-    with open_engine(source, [column]) as engine:
+    with run.stoppable(), run.engine(source, [column]) as engine:
+        run.step(Stage.COUNT)
         cells = make_cells(engine.cells([column]), [column], [], {})
     domain = cells.domains[column]
     specification = propose(domain, column)
-    return specification, specification.bind(
-        domain, column, Path(), np.bincount(cells.codes[0], cells.counts).astype(np.int64)
-    )
+    counts = np.bincount(cells.codes[0], cells.counts).astype(np.int64)
+    return Proposal(specification, specification.bind(domain, column, run.workspace, counts))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medveil.engine import open_engine
+from medveil.app.starting import started
+from medveil.engine import Limits
 from medveil.errors import OutputError
 from medveil.guessing.guess import ColumnProfile, Guess, guess
 from medveil.guessing.starter_policy import one_subject, starter_policy
 from medveil.release.directory import write_whole
+from medveil.run import Listener, Run, Stage
 from medveil.table.schema import Role
 from medveil.table.source import open_source
 
@@ -35,7 +37,7 @@ class Inspection:
         """A commented starter policy for the data at `path`."""
         return starter_policy(path, [(p.name, g) for p, g in zip(self.profiles, self.guesses, strict=True)])
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The same without samples of values."""
         columns = [
             {
@@ -55,7 +57,7 @@ class Inspection:
 def write_policy(found: Inspection, data: Path, out: Path) -> None:
     """A starter policy beside which the data are named relatively; never over a file that is there."""
     if out.exists():
-        raise OutputError(f"'{out}' is there already.", "Name a new file, or remove that one first.")
+        raise OutputError(f"'{out}' already exists.", "Name a new file, or remove that one first.")
     text = found.policy(os.path.relpath(data, out.parent))
     try:
         write_whole(out, text)
@@ -64,11 +66,24 @@ def write_policy(found: Inspection, data: Path, out: Path) -> None:
         raise OutputError(f"'{out}' cannot be written.", cause) from None
 
 
-def inspect(data: Any, **options: Any) -> Inspection:
-    """Look at a table: a path or a frame."""
+def inspect(
+    data: Any,
+    *,
+    limits: Limits | None = None,
+    progress: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    run: Run | None = None,
+    **options: Any,
+) -> Inspection:
+    """Look at a table: a path or a frame. `options` say how a file is read."""
+    run = started(run, limits=limits, progress=progress, cancelled=cancelled)
+    run.step(Stage.READ)
     source = open_source(data, **options)
-    with open_engine(source, source.names) as engine:
-        profiles = [engine.profile(name) for name in source.names]
+    with run.stoppable(), run.engine(source, source.names) as engine:
+        profiles = []
+        for number, name in enumerate(source.names):
+            run.step(Stage.COUNT, number / len(source.names))
+            profiles.append(engine.profile(name))
         guesses = [found for _, found in one_subject([(p.name, guess(p)) for p in profiles])]
         quasi = [p.name for p, g in zip(profiles, guesses, strict=True) if g.role is Role.QUASI]
         return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi))

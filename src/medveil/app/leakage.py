@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from medveil.app.preparation import open_data
-from medveil.engine import Engine, Limits, open_engine
+from medveil.app.starting import started
+from medveil.engine import Engine, Limits
 from medveil.guessing.guess import guess
 from medveil.guessing.starter_policy import one_subject
 from medveil.policy import Policy, load_policy
 from medveil.risk.leakage import Leakage, leakage_of
 from medveil.risk.leakage_entries import entries_of
+from medveil.run import Listener, Run, Stage
 from medveil.table.schema import Kind, Role
 from medveil.table.source import Source, open_source
 
@@ -31,6 +33,9 @@ def leakage(
     subject: str | None = None,
     prior: str | None = None,
     limits: Limits | None = None,
+    progress: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    run: Run | None = None,
     **options: Any,
 ) -> Leakage:
     """How much an attacker learns of who somebody is, from each column and from sets of up to so many.
@@ -43,16 +48,22 @@ def leakage(
         isinstance(data, Policy) or (isinstance(data, (str, Path)) and Path(data).suffix.lower() in POLICY_ENDINGS)
     ):
         data, policy = None, data
-    known = _known_by_policy(policy, data) if policy is not None else _known_by_guess(open_source(data, **options))
+    run = started(run, limits=limits, progress=progress, cancelled=cancelled)
+    run.step(Stage.READ)
+    known = _known_by_guess(open_source(data, **options)) if policy is None else _known_by_policy(policy, data, run)
     names = tuple(dict.fromkeys(columns)) if columns else tuple(n for n in known.columns if n not in {subject, prior})
     subject = subject or known.subject
     for name in (*names, *(n for n in (subject, prior) if n is not None)):
         known.source.position(name)
-    with open_engine(known.source, [*names, *(n for n in (subject, prior) if n is not None)], limits) as engine:
-        guessed = not columns and (up_to > 1 or unique is not None)
-        among = tuple(n for n in known.quasi(engine) if n in names) if guessed else names
-        entries = entries_of(engine, names, subject=subject, prior=prior, kinds=known.kinds)
-    return leakage_of(entries, up_to=up_to, top=top, unique=unique, among=among or names)
+    needed = [*names, *(n for n in (subject, prior) if n is not None)]
+    with run.stoppable():
+        with run.engine(known.source, needed) as engine:
+            run.step(Stage.COUNT)
+            guessed = not columns and (up_to > 1 or unique is not None)
+            among = tuple(n for n in known.quasi(engine) if n in names) if guessed else names
+            entries = entries_of(engine, names, subject=subject, prior=prior, kinds=known.kinds)
+        run.step(Stage.ATTACK, None, "Counting sets of columns")
+        return leakage_of(entries, up_to=up_to, top=top, unique=unique, among=among or names)
 
 
 @dataclass(frozen=True)
@@ -66,11 +77,11 @@ class _Known:
     quasi: Callable[[Engine], Sequence[str]]
 
 
-def _known_by_policy(given: Policy | Mapping[str, Any] | str | Path, data: Any) -> _Known:
-    policy, folder = load_policy(given)
+def _known_by_policy(given: Policy | Mapping[str, Any] | str | Path, data: Any, run: Run) -> _Known:
+    policy, workspace = load_policy(given, run.workspace)
     of_role = {role: [n for n, a in policy.attributes.items() if a.role is role] for role in Role}
     return _Known(
-        open_data(policy, folder, data),
+        open_data(policy, workspace, data),
         (*of_role[Role.QUASI], *of_role[Role.SENSITIVE], *of_role[Role.PLAIN]),
         next(iter(of_role[Role.SUBJECT]), None),
         {name: attribute.type for name, attribute in policy.attributes.items()},

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
+from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.inspect import inspect
 from medveil.app.preparation import prepare
+from medveil.app.reached import Reached, reached
+from medveil.app.starting import started
 from medveil.engine import Engine, Limits, open_engine, with_rows
-from medveil.errors import InputError
+from medveil.errors import InputError, PolicyError
 from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.policy import Policy, load_policy
 from medveil.privacy import models
 from medveil.privacy.model import PrivacyModel
 from medveil.release.draft import Basis
-from medveil.release.manifest import INTERNAL, LINKS, NAME, Manifest, read_manifest
-from medveil.release.reading import read_release
+from medveil.release.manifest import INTERNAL, NAME, Manifest, read_manifest
 from medveil.release.status import Status
-from medveil.risk import risks
-from medveil.risk.risk import RiskFinding, assess_risks
-from medveil.run import Run
+from medveil.risk.risk import RiskFinding
+from medveil.run import Listener, Run, Stage
 from medveil.table.schema import Role
 from medveil.table.source import Source, open_source
-from medveil.utility import measures
-from medveil.utility.compute import compute_measures
+from medveil.workspace import Workspace
 
-PUBLISHED = frozenset({Role.QUASI, Role.SENSITIVE, Role.PLAIN})
 NO_MODEL = {"model": "k-anonymity", "k": 1}
 """Where nobody says what must hold: nothing has to."""
 
@@ -41,86 +39,114 @@ class Measurement:
     """What was measured of a table.
 
     rows: published records, and those of the original where it is given. roles: what each column was taken for, and
-    `roles_from` where that is said. notes: what a reader of the figures should know.
+    `roles_from` where that is said. reached: what the groups of records that look alike reach of each privacy model
+    that is counted in them; where the original is given, the claims of the release say so. notes: what a reader of the
+    figures should know.
     """
 
     rows: Mapping[str, int]
     roles: Mapping[str, str]
     roles_from: str
+    reached: Sequence[Reached]
     measures: Mapping[str, Score | Skipped]
     risks: Mapping[str, RiskFinding | Skipped]
     notes: list[str] = field(default_factory=list)
 
-    def told(self) -> dict[str, Any]:
+    @property
+    def k(self) -> int | None:
+        """The least number of people that look alike; None where it was not counted."""
+        found = self._figures("k-anonymity", "k")
+        return int(min(found)) if found else None
+
+    @property
+    def l(self) -> int | None:  # noqa: E743 - the literature's name
+        """The least number of values of a sensitive attribute among people that look alike."""
+        found = self._figures("distinct l-diversity", "l")
+        return int(min(found)) if found else None
+
+    @property
+    def t(self) -> float | None:
+        """The greatest distance of their values from those of all."""
+        return max(self._figures("t-closeness", "t"), default=None)
+
+    def _figures(self, model: str, figure: str) -> list[float]:
+        return [one.figures[figure] for one in self.reached if one.model == model]
+
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def measure(
     target: Any,
     original: Any = None,
-    policy: Any = None,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
     *,
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    subject: str | None = None,
     other: Any = None,
     quick: bool = False,
     limits: Limits | None = None,
-    progress: Callable[[str, float | None], None] | None = None,
+    progress: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    run: Run | None = None,
     **options: Any,
 ) -> Measurement:
     """Everything that can be measured of `target`: a release directory, a path or a frame.
 
     original: what it was made from; without it only what the table itself shows can be measured. policy: what each
-    column is; the release's own where left out, and guessed where there is none. other: another release of the same
-    people. quick: leave out attacks and trained models. options: how files are read, as for `open_source`.
+    column is; the release's own where left out, and guessed where there is none. quasi, sensitive, subject: the same
+    in the place of a policy; with these alone no attack is run and no model trained. other: another release of the
+    same people. quick: leave out attacks and trained models. options: how files are read, as for `open_source`.
     """
-    run = Run() if progress is None else Run(progress=progress)
-    run.step("Reading")
+    run = started(run, limits=limits, progress=progress, cancelled=cancelled)
+    if quasi is not None:
+        if policy is not None:
+            raise PolicyError("Columns are named twice, in a policy and beside it.", "Give one of the two.")
+        policy, quick = _policy_of(quasi, sensitive, subject), quick or original is None
+    with run.stoppable():
+        return _measure(target, original, policy, other, options, run, quick=quick)
+
+
+def _measure(
+    target: Any, original: Any, policy: Any, other: Any, options: Mapping[str, Any], run: Run, *, quick: bool
+) -> Measurement:
+    run.step(Stage.READ)
     given = _open(target, options)
     source = given.source if original is None else open_source(original, **options)
-    settled, folder, roles_from = _policy(policy, given, source, whole=original is not None)
-    run.step("Counting distinct records")
-    population = settled.evaluation.population
-    with prepare(settled, source, folder, limits, run, population=population) as problem:
-        comparison = Comparison(
-            problem,
-            _published(given, problem.engine, problem.published) if original is None else given.table,
-            method=given.method,
-            companions=given.companions,
-            forms=given.forms if original is not None else {},
-            links=given.links(problem.engine.rows) if original is not None else None,
-            original=original is not None,
-            settings=settled.evaluation,
-            folder=given.folder,
-        )
+    settled, workspace, roles_from = _policy(policy, given, source, run, whole=original is not None)
+    with prepare(settled, source, workspace, run, population=settled.evaluation.population) as problem:
+        whole = original is not None
+        if whole:
+            published = given.published
+        else:
+            published = replace(given.alone, table=_table(given.source, problem.engine, problem.published))
+        comparison = published.beside(problem, settled.evaluation, run, original=whole)
         if other is not None:
-            second = _open(other, options)
-            comparison = replace(
-                comparison,
-                other=replace(
-                    comparison,
-                    published=second.table,
-                    method=second.method,
-                    companions=second.companions,
-                    forms=second.forms,
-                    links=second.links(problem.engine.rows),
-                    folder=second.folder,
-                    memory={},
-                ),
-            )
-        run.step("Measuring what it is good for")
-        scores = compute_measures(comparison, measures(), cheap_only=quick)
-        run.step("Measuring what it gives away" if quick else "Attacking it")
-        findings = assess_risks(comparison, risks(), cheap_only=quick)
+            second = _open(other, options).published.beside(problem, settled.evaluation, run)
+            comparison = replace(comparison, other=second)
+        found = evaluate(comparison, models=not quick, attacks=not quick, run=run)
         rows = {"published": comparison.published.num_rows}
-        if original is not None:
+        if whole:
             rows["original"] = problem.cells.records
         return Measurement(
             rows,
             {attribute.name: attribute.role.value for attribute in problem.schema},
             roles_from,
-            scores,
-            findings,
+            () if whole else reached(problem),
+            found.measures,
+            found.risks,
             [*_status(given.manifest), *_notes(comparison)],
         )
+
+
+def _policy_of(quasi: Sequence[str], sensitive: Sequence[str], subject: str | None) -> Policy:
+    """The policy of a caller who names columns alone."""
+    roles = {**dict.fromkeys(quasi, Role.QUASI), **dict.fromkeys(sensitive, Role.SENSITIVE)}
+    if subject is not None:
+        roles[subject] = Role.SUBJECT
+    attributes = {name: {"role": role, "insist": True} for name, role in roles.items()}
+    return load_policy({"attributes": attributes, "privacy": [NO_MODEL]})[0]
 
 
 @dataclass(frozen=True)
@@ -130,32 +156,26 @@ class _Given:
     source: Source
     manifest: Manifest | None = None
     folder: Path | None = None
-    companions: Mapping[str, pa.Table] = field(default_factory=dict)
 
     @property
-    def method(self) -> Mapping[str, Any]:
-        return {} if self.manifest is None else self.manifest.method
+    def published(self) -> PublishedTable:
+        """The published table with what came with it."""
+        if self.manifest is None or self.folder is None:
+            with open_engine(self.source, self.source.names) as engine:
+                return PublishedTable(_table(self.source, engine, self.source.names))
+        return PublishedTable.release(self.folder, self.manifest, self._companions)
 
     @property
-    def forms(self) -> Mapping[str, str]:
-        if self.manifest is None:
+    def alone(self) -> PublishedTable:
+        """The same without the table."""
+        return PublishedTable(pa.table({}), self.manifest, self.folder, self._companions)
+
+    @property
+    def _companions(self) -> Mapping[str, pa.Table]:
+        if self.manifest is None or self.folder is None:
             return {}
-        return {str(a["name"]): str(a["form"]) for a in self.manifest.attributes if a.get("form")}
-
-    @property
-    def table(self) -> pa.Table:
-        """The published table."""
-        if self.manifest is not None and self.folder is not None:
-            return read_release(self.folder, self.manifest)
-        with open_engine(self.source, self.source.names) as engine:
-            return _published(self, engine, self.source.names)
-
-    def links(self, rows: int) -> Path | None:
-        """The steward's file on what became of each record, where it is there and fits an original of so many."""
-        path = None if self.folder is None else self.folder / INTERNAL / LINKS
-        if path is None or not path.is_file() or pyarrow.parquet.read_metadata(path).num_rows != rows:
-            return None
-        return path
+        tables = [name for name in self.manifest.files if name.endswith(".csv") and name != self.manifest.release]
+        return {name: _as_text(self.folder / name) for name in tables if (self.folder / name).is_file()}
 
 
 def _open(target: Any, options: Mapping[str, Any]) -> _Given:
@@ -171,31 +191,29 @@ def _open(target: Any, options: Mapping[str, Any]) -> _Given:
     manifest = read_manifest(folder)
     if not (folder / manifest.release).is_file():
         raise InputError(f"'{folder}' has no '{manifest.release}'.", "Take the whole directory that --out made.")
-    tables = [name for name in manifest.files if name.endswith(".csv") and name != manifest.release]
-    companions = {name: _as_text(folder / name) for name in tables if (folder / name).is_file()}
-    return _Given(open_source(folder / manifest.release), manifest, folder, companions)
+    return _Given(open_source(folder / manifest.release), manifest, folder)
 
 
 def _as_text(path: Path) -> pa.Table:
     source = open_source(path)
     with open_engine(source, source.names, may_be_empty=True) as engine:
-        return _published(_Given(source), engine, source.names)
+        return _table(source, engine, source.names)
 
 
-def _published(given: _Given, engine: Engine, names: Any) -> pa.Table:
+def _table(source: Source, engine: Engine, names: Sequence[str]) -> pa.Table:
     """Columns of a loaded table as text, in the order of its rows."""
-    wanted = [name for name in names if name in given.source.names]
+    wanted = [name for name in names if name in source.names]
     return with_rows(engine).texts(wanted)
 
 
-def _policy(policy: Any, given: _Given, source: Source, *, whole: bool) -> tuple[Policy, Path, str]:
+def _policy(policy: Any, given: _Given, source: Source, run: Run, *, whole: bool) -> tuple[Policy, Workspace, str]:
     """What each column is, and who says so.
 
     `whole`: there is an original. Otherwise the published labels are all there is, each a value of its own.
     """
-    found, folder, roles_from = _declared(policy, given, source)
+    found, workspace, roles_from = _declared(policy, given, source, run)
     if whole:
-        return found, folder, roles_from
+        return found, workspace, roles_from
     kept = {name: a for name, a in found.attributes.items() if name in given.source.names}
     attributes = {
         name: {"role": a.role, "insist": True, **({} if a.role is Role.QUASI else {"type": a.type})}
@@ -208,7 +226,7 @@ def _policy(policy: Any, given: _Given, source: Source, *, whole: bool) -> tuple
         privacy=tuple(usable) or (NO_MODEL,),
         evaluation=found.evaluation,
     )
-    return labels_only, folder, roles_from
+    return labels_only, workspace, roles_from
 
 
 def _fits(model: PrivacyModel, sensitive: set[str]) -> bool:
@@ -216,23 +234,24 @@ def _fits(model: PrivacyModel, sensitive: set[str]) -> bool:
     return not model.needs_sensitive or (attribute in sensitive if attribute is not None else bool(sensitive))
 
 
-def _declared(policy: Any, given: _Given, source: Source) -> tuple[Policy, Path, str]:
+def _declared(policy: Any, given: _Given, source: Source, run: Run) -> tuple[Policy, Workspace, str]:
     if policy is not None:
-        found, folder = load_policy(policy)
-        return found, folder, "the policy"
+        found, workspace = load_policy(policy, run.workspace)
+        return found, workspace, "the policy"
     if given.manifest is not None and given.folder is not None:
         internal = given.folder / INTERNAL
         if (internal / "policy.json").is_file() and (internal / "run.json").is_file():
             content = json.loads((internal / "policy.json").read_text(encoding="utf-8"))
             base = Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
-            return load_policy(content)[0], base, "the release's own policy"
-        return load_policy(_from_manifest(given.manifest, source))[0], given.folder, "the manifest"
-    looked = inspect(source)
+            return load_policy(content)[0], replace(run.workspace, folder=base), "the release's own policy"
+        told = load_policy(_from_manifest(given.manifest, source))[0]
+        return told, replace(run.workspace, folder=given.folder), "the manifest"
+    looked = inspect(source, run=run)
     attributes = {
         profile.name: {"role": guessed.role.value, "type": guessed.kind.value, "insist": True}
         for profile, guessed in zip(looked.profiles, looked.guesses, strict=True)
     }
-    return load_policy({"attributes": attributes, "privacy": [NO_MODEL]})[0], Path(), "guessing"
+    return load_policy({"attributes": attributes, "privacy": [NO_MODEL]})[0], run.workspace, "guessing"
 
 
 def _from_manifest(manifest: Manifest, source: Source) -> dict[str, Any]:

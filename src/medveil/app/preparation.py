@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.declared_cells import declared_cells
-from medveil.engine import Engine, EngineFactory, Limits, open_engine
+from medveil.engine import Engine
 from medveil.errors import PolicyError, did_you_mean
 from medveil.guessing.guess import guess
 from medveil.hierarchy.flat import Flat
@@ -23,21 +23,20 @@ from medveil.methods.problem import Problem
 from medveil.policy import AttributePolicy, DataPolicy, Policy
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel, Requirement
-from medveil.run import Run
+from medveil.run import Run, Stage
 from medveil.table.schema import Attribute, Kind, Role, Schema
 from medveil.table.source import Source, open_source
+from medveil.workspace import Workspace
 
 
 @contextmanager
 def prepare(
     policy: Policy,
     source: Source,
-    folder: Path,
-    limits: Limits | None = None,
+    workspace: Workspace,
     run: Run | None = None,
     *,
     population: str | None = None,
-    engines: EngineFactory = open_engine,
 ) -> Iterator[Problem]:
     """The problem, with the engine that holds its rows open.
 
@@ -48,11 +47,11 @@ def prepare(
     models = _resolve(policy.privacy, schema)
     needed = schema.names(Role.SUBJECT, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
     declared = any(model.declared_domains for model in models)
-    with engines(source, needed, limits, may_be_empty=declared) as engine:
+    with run.engine(source, needed, may_be_empty=declared) as engine:
         if declared:
-            counted = _count_declared(policy, schema, models, engine, folder, run)
+            counted = _count_declared(policy, schema, models, engine, workspace, run)
         else:
-            counted = _count_found(policy, schema, models, engine, folder, run, population, engines)
+            counted = _count_found(policy, schema, models, engine, workspace, run, population)
         cells, hierarchies = counted.cells, counted.hierarchies
         yield Problem(
             schema=schema,
@@ -69,7 +68,7 @@ def prepare(
             min_levels={name: policy.attributes[name].min_level for name in schema.quasi},
             max_levels=_max_levels(policy, schema.quasi, hierarchies),
             specifications={name: specification(policy.attributes[name]) for name in cells.domains},
-            folder=folder,
+            workspace=workspace,
             described={name: _described(policy.attributes[name]) for name in hierarchies},
             stars=policy.output.suppressed == "stars",
             preparation=counted.preparation,
@@ -91,33 +90,32 @@ def _count_found(
     schema: Schema,
     models: Sequence[PrivacyModel],
     engine: Engine,
-    folder: Path,
+    workspace: Workspace,
     run: Run,
     named: str | None,
-    engines: EngineFactory,
 ) -> _Counted:
     """Cells over the values that the data hold."""
     _refuse_what_names_people(policy, engine)
-    run.step("Counting distinct records")
+    run.step(Stage.COUNT)
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
     kinds = {name: _kind(policy.attributes[name]) for name in columns}
-    joined, people = with_population(raw, schema, _population(models, folder, engine.missing, named), engines)
+    joined, people = with_population(raw, schema, _population(models, workspace, engine.missing, named), run.engines)
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
     if schema.subject is not None:
         offsets, codes, count = engine.subjects(raw, columns, schema.subject)
         nobody = np.full(len(cells) - len(raw), offsets[-1])
         cells = replace(cells, subjects=Subjects(np.concatenate([offsets, nobody]), codes, count))
-    return _Counted(raw, cells, _hierarchies(policy, cells, folder))
+    return _Counted(raw, cells, _hierarchies(policy, cells, workspace))
 
 
 def _count_declared(
-    policy: Policy, schema: Schema, models: Sequence[PrivacyModel], engine: Engine, folder: Path, run: Run
+    policy: Policy, schema: Schema, models: Sequence[PrivacyModel], engine: Engine, workspace: Workspace, run: Run
 ) -> _Counted:
     """Cells over the domains that the policy declares, of at most so many records a person; nothing is refused for
     what the data hold. Free text is no danger here: only declared values, or such as many people have, come out.
     """
-    run.step("Counting distinct records")
+    run.step(Stage.COUNT)
     spending, *others = [model.spends for model in models if model.spends is not None]
     if others:
         raise PolicyError("Differential privacy is asked for twice.", "Name 'differential-privacy' once.")
@@ -136,7 +134,7 @@ def _count_declared(
         schema.sensitive,
         {name: specification(policy.attributes[name]) for name in columns},
         {name: _kind(policy.attributes[name]) for name in columns},
-        folder,
+        workspace,
         undeclared_sensitive=spending.delta > 0,
     )
     told = {
@@ -149,7 +147,7 @@ def _count_declared(
 
 
 def _population(
-    models: Sequence[PrivacyModel], folder: Path, missing: Collection[str], named: str | None
+    models: Sequence[PrivacyModel], workspace: Workspace, missing: Collection[str], named: str | None
 ) -> Source | None:
     """The population that a model compares with, read like the data; there can be only one."""
     files = sorted({str(path) for model in models if (path := model.population_file)})
@@ -157,7 +155,7 @@ def _population(
         raise PolicyError("Several population files are named.", "Name the same one in every model.")
     if not files and named is not None:
         files = [named]
-    return open_source(folder / files[0], missing=missing) if files else None
+    return open_source(workspace.resolve(files[0]), missing=missing) if files else None
 
 
 def _schema(policy: Policy, source: Source) -> Schema:
@@ -219,7 +217,7 @@ def _requirements(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> list[
     ]
 
 
-def _hierarchies(policy: Policy, cells: Cells, folder: Path) -> dict[str, Hierarchy]:
+def _hierarchies(policy: Policy, cells: Cells, workspace: Workspace) -> dict[str, Hierarchy]:
     """The hierarchy of every quasi-identifier, and of the sensitive attributes that declare one."""
     bound = {}
     for name, domain in cells.domains.items():
@@ -228,7 +226,7 @@ def _hierarchies(policy: Policy, cells: Cells, folder: Path) -> dict[str, Hierar
             position = cells.quasi.index(name) if name in cells.quasi else None
             codes = cells.codes[position] if position is not None else cells.sensitive[name]
             counts = np.bincount(codes, cells.counts, minlength=len(domain)).astype(np.int64)
-            bound[name] = specification(attribute).bind(domain, name, folder, counts)
+            bound[name] = specification(attribute).bind(domain, name, workspace, counts)
     return bound
 
 
@@ -256,29 +254,31 @@ def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, 
     return levels
 
 
-def open_data(policy: Policy, folder: Path, data: Any = None) -> Source:
+def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
     """The source that a policy names, or the given one in its place."""
     described = DataPolicy(path=policy.data) if isinstance(policy.data, str) else policy.data
     if data is None and described is None:
         raise PolicyError("The policy names no data.", "Add 'data: FILE', or give a frame.")
     options = described.model_dump(exclude={"path"}) if described else {}
-    given = data if data is not None else folder / described.path if described else None
+    given = data if data is not None else workspace.resolve(described.path) if described else None
     return open_source(given, **options)
+
+
+def data_path(policy: Policy, workspace: Workspace, data: Any = None) -> Path | None:
+    """The file that the data are in; None where they are in none."""
+    if data is not None:
+        return Path(data) if isinstance(data, str | Path) else None
+    named = policy.data.path if isinstance(policy.data, DataPolicy) else policy.data
+    return None if named is None else workspace.resolve(named)
 
 
 @contextmanager
 def opened(
-    policy: Policy,
-    folder: Path,
-    data: Any = None,
-    limits: Limits | None = None,
-    run: Run | None = None,
-    *,
-    population: str | None = None,
+    policy: Policy, workspace: Workspace, data: Any = None, run: Run | None = None, *, population: str | None = None
 ) -> Iterator[tuple[Problem, Source]]:
     """The problem that a policy poses, with the engine that holds its rows open."""
     run = run or Run()
-    source = open_data(policy, folder, data)
-    run.step("Reading the data")
-    with prepare(policy, source, folder, limits, run, population=population) as problem:
+    source = open_data(policy, workspace, data)
+    run.step(Stage.READ)
+    with prepare(policy, source, workspace, run, population=population) as problem:
         yield problem, source

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from medveil.errors import InputError, MedveilError, did_you_mean
+from medveil.errors import CancelledError, InputError, MedveilError, did_you_mean
 from medveil.reproduce import reproductions
 from medveil.reproduce.reproduction import ReproducedSection, to_markdown
 from medveil.run import Run
@@ -32,13 +32,17 @@ def reproduce(
     data: the folder of public data sets. out: a folder for the results as Markdown pages. One paper whose data are
     not here does not keep the others from being told.
     """
+    run = run or Run()
     known = reproductions()
     if paper != ALL and paper not in known:
         raise InputError(f"There is no reproduction of '{paper}'.", did_you_mean(paper, [*known, ALL]))
     for name in known if paper == ALL else [paper]:
         reproduction = known[name]()
         try:
-            sections = tuple(reproduction.sections(data, run or Run(), quick=quick))
+            with run.stoppable():
+                sections = tuple(reproduction.sections(data, run, quick=quick))
+        except CancelledError:
+            raise
         except MedveilError as error:
             if paper != ALL:
                 raise

@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from medveil.release.truthful import Truthful, derive
+from medveil.run import Run, Stage
 
 
-def truthful(directory: Path, out: Path | None = None) -> Truthful:
+def truthful(directory: str | Path, out: str | Path | None = None, *, run: Run | None = None) -> Truthful:
     """The truthful table of a release directory, written to `out` where that is given."""
-    return derive(directory, out)
+    run = run or Run()
+    run.step(Stage.READ)
+    with run.stoppable():
+        return derive(Path(directory), None if out is None else Path(out))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from medveil.release.draft import Counting
 from medveil.release.manifest import Manifest, read_manifest
 from medveil.release.status import NOT_CHECKED, read_status
 from medveil.table.source import Source
+from medveil.workspace import Workspace
 
 _UNFIT = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException, duckdb.OutOfRangeException)
 """What a query raises that was made of a manifest which does not fit its files."""
@@ -35,24 +37,27 @@ def audit(
     source: Source | None = None,
     manifest: Manifest | None = None,
     *,
-    base: Path | None = None,
+    base: Workspace | None = None,
     places: Mapping[str, Path] | None = None,
+    step: Callable[[float], None] = lambda _share: None,
+    interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]] = nullcontext,
 ) -> AuditReport:
     """Prove the claims of the release in `folder` again.
 
     `source` is what the release was made from: claims about the input or about people need it. `manifest` stands in
-    for the one in the folder while a release is being made and its files are not listed yet. `base` is where relative
-    paths in claims and hierarchies start: the policy's folder; that of the source where left out. `places` are where
+    for the one in the folder while a release is being made and its files are not listed yet. `base` says where paths
+    in claims and hierarchies lead: the policy's folder; that of the source where left out. `places` are where
     files are that were named by a place of the steward's machine, which the manifest does not tell.
+    `step` is told the share of the claims that is done; within `interrupting`, what is given to it stops all counting.
     """
     listed = manifest is None
     manifest = manifest or read_manifest(folder)
     check_shape(manifest)
     problems = [*_status_problems(manifest), *file_problems(folder, manifest, listed=listed or bool(manifest.files))]
-    base = base or getattr(source, "path", folder / "any").parent
+    base = base or Workspace(getattr(source, "path", folder / "any").parent)
     with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
         config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
-        with duckdb.connect(config=config) as connection:
+        with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
             try:
                 release = open_release(folder / manifest.release)
                 unfit = column_problems(manifest, release.names)
@@ -66,8 +71,11 @@ def audit(
             problems += row_problems(manifest, evidence.rows, evidence.stars)
             problems += _layout_problems(evidence, release, folder / manifest.release)
             truth = _truth(evidence)
-            findings = tuple(ClaimFinding(claim, _find(evidence, claim, truth)) for claim in manifest.claims)
-    return AuditReport(findings, (*problems, *truth.problems), read_status(manifest.status), truth.unchecked)
+            findings = []
+            for number, claim in enumerate(manifest.claims):
+                step(number / len(manifest.claims))
+                findings.append(ClaimFinding(claim, _find(evidence, claim, truth)))
+    return AuditReport(tuple(findings), (*problems, *truth.problems), read_status(manifest.status), truth.unchecked)
 
 
 def _status_problems(manifest: Manifest) -> list[str]:

@@ -65,7 +65,7 @@ def specification(evidence: Evidence, name: str) -> HierarchySpec:
         del description["type"]
     used, place = described.get(HIERARCHY_HASH), hierarchy_file(description)
     if used is not None and place is not None:
-        _check_file(name, evidence.base / place, used)
+        _check_file(name, evidence.base.resolve(place), used)
     try:
         return builder.model_validate(description)
     except ValidationError:

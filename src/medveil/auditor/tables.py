@@ -22,6 +22,7 @@ from medveil.table.domain import canonical, read_number
 from medveil.table.labels import ANYTHING
 from medveil.table.schema import Kind
 from medveil.table.source import Source
+from medveil.workspace import Workspace
 
 STAR = ANYTHING
 PERSON = "person"
@@ -51,14 +52,14 @@ class Tables:
         manifest: Manifest,
         release: ReleaseFile,
         source: Source | None = None,
-        base: Path | None = None,
+        base: Workspace | None = None,
         places: Mapping[str, Path] | None = None,
     ) -> None:
         self.connection = connection
         self.folder = folder
         self.manifest = manifest
         self.source = source
-        self.base = base or folder
+        self.base = base or Workspace(folder)
         self.places = places or {}
         self.consulted: set[str] = set()
         self.kinds = {a["name"]: Kind(a["type"]) for a in manifest.attributes}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from medveil.engine.duckdb_publication import DuckDBPublication
 from medveil.engine.duckdb_session import Session
-from medveil.engine.interface import COUNT, Limits, Snapshot
+from medveil.engine.interface import COUNT, Interrupting, Limits, Snapshot
 from medveil.engine.links import write_links
 from medveil.errors import InputError, OutputError
 from medveil.guessing.guess import SAMPLE, ColumnProfile
@@ -38,13 +39,20 @@ class DuckDBEngine:
     has_rows = True
 
     def __init__(
-        self, source: Source, columns: Sequence[str], limits: Limits | None = None, *, may_be_empty: bool = False
+        self,
+        source: Source,
+        columns: Sequence[str],
+        limits: Limits | None = None,
+        *,
+        may_be_empty: bool = False,
+        interrupting: Interrupting = nullcontext,
     ) -> None:
         self.columns = tuple(dict.fromkeys(columns))
         self.missing = source.missing
         self._session = Session(limits or Limits())
         try:
-            self.rows = self._read(source, may_be_empty=may_be_empty)
+            with interrupting(self.interrupt):
+                self.rows = self._read(source, may_be_empty=may_be_empty)
         except BaseException:
             self.close()
             raise

@@ -9,7 +9,8 @@ typed source as SQL would cast it (`1`, `1.0`, `2024-02-29`, `true`). What is mi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -212,11 +213,23 @@ class RowEngine(Engine, Protocol):
         """Every record with labels of its own, given in order, and its plain columns as they are."""
 
 
+Interrupting = Callable[[Callable[[], None]], AbstractContextManager[object]]
+"""Within this, what it is given is called where somebody wants the work to stop."""
+
+
 class EngineFactory(Protocol):
-    """What opens an engine on a source. `may_be_empty`: a table without records is no error."""
+    """What opens an engine on a source. `may_be_empty`: a table without records is no error. `interrupting`: reading
+    stops where somebody wants it to; afterwards whoever holds the engine interrupts it.
+    """
 
     def __call__(
-        self, source: Source, columns: Sequence[str], limits: Limits | None = None, *, may_be_empty: bool = False
+        self,
+        source: Source,
+        columns: Sequence[str],
+        limits: Limits | None = None,
+        *,
+        may_be_empty: bool = False,
+        interrupting: Interrupting = nullcontext,
     ) -> Engine: ...
 
 

@@ -22,6 +22,7 @@ from medveil.evaluation.coverage import Coverage, cover, encode_labels
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.problem import Problem
+from medveil.run import Run
 from medveil.table.arrow import number_array, numpy_of, text_array
 from medveil.table.labels import Span
 
@@ -86,6 +87,7 @@ class Comparison:
     other: another release of the same people.
     folder: the release directory, where there is one.
     attacked: means are taken for what an attacker knows to be behind them: the interval that the code book tells.
+    run: who is told how far measuring is, and may stop it.
     memory: figures that several measures need, kept from the first to the last.
     """
 
@@ -100,6 +102,7 @@ class Comparison:
     other: Comparison | None = None
     folder: Path | None = None
     attacked: bool = False
+    run: Run = field(default_factory=Run, compare=False, repr=False)
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def random(self, purpose: str) -> np.random.Generator:

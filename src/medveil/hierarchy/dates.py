@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import MOST_LEAVES, HierarchySpec, describe
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 Period = Literal["day", "week", "month", "quarter", "year", "decade"]
 Days = NDArray[np.int64]
@@ -99,7 +99,7 @@ class Dates(HierarchySpec):
         self,
         domain: Domain,
         column: str,
-        folder: Path,  # noqa: ARG002
+        workspace: Workspace,  # noqa: ARG002
         counts: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> Hierarchy:
         self.require_kind(domain, column)
@@ -137,7 +137,7 @@ class Dates(HierarchySpec):
         edges = first_day(np.array([first, last + 1]), periods[0])
         return int(edges[0]), int(edges[1]) - 1
 
-    def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:  # noqa: ARG002
         if self.domain is None:
             return None
         low, high = (end.toordinal() for end in self.domain)

@@ -15,6 +15,7 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec, describe
 from medveil.hierarchy.tabulated import Tabulated, bind_table, check_parents, distinct_rows, listed
 from medveil.table.domain import Domain
+from medveil.workspace import Workspace
 
 DELIMITERS = (";", "\t", ",")
 Rows = list[tuple[int, list[str]]]
@@ -85,8 +86,8 @@ class File(HierarchySpec):
         str | None, describe("What separates the levels; found out where left out.", min_length=1, max_length=1)
     ] = None
 
-    def _table(self, column: str, folder: Path) -> Tabulated:
-        rows = read_rows(folder / self.path, self.delimiter, column)
+    def _table(self, column: str, workspace: Workspace) -> Tabulated:
+        rows = read_rows(workspace.resolve(self.path), self.delimiter, column)
         width = len(rows[0][1])
         ragged = [line for line, cells in rows if len(cells) != width]
         where = f"of the hierarchy file '{self.path.name}' of '{column}'"
@@ -118,10 +119,10 @@ class File(HierarchySpec):
         self,
         domain: Domain,
         column: str,
-        folder: Path,
+        workspace: Workspace,
         counts: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> Hierarchy:
-        return bind_table(self, self._table(column, folder), domain, column)
+        return bind_table(self, self._table(column, workspace), domain, column)
 
-    def leaves(self, column: str, folder: Path) -> list[str] | None:
-        return listed(self._table(column, folder).leaves)
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:
+        return listed(self._table(column, workspace).leaves)

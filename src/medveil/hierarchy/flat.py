@@ -15,6 +15,7 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import MOST_LEAVES, HierarchySpec, describe
 from medveil.hierarchy.tabulated import Tabulated, bind_table, listed
 from medveil.table.domain import Domain
+from medveil.workspace import Workspace
 
 
 class Range(BaseModel):
@@ -53,24 +54,24 @@ class Flat(HierarchySpec):
         describe("The values that there are: a list, `{range: [low, high]}` or `{path: file}`."),
     ] = None
 
-    def _declared(self, column: str, folder: Path) -> list[str] | None:
+    def _declared(self, column: str, workspace: Workspace) -> list[str] | None:
         if self.domain is None:
             return None
         if isinstance(self.domain, Range):
             low, high = self.domain.range
             return [str(number) for number in range(low, high + 1)] if high - low < MOST_LEAVES else None
         if isinstance(self.domain, Codes):
-            return listed([cells[0] for _, cells in read_rows(folder / self.domain.path, None, column)])
+            return listed([cells[0] for _, cells in read_rows(workspace.resolve(self.domain.path), None, column)])
         return listed(self.domain)
 
     def bind(
         self,
         domain: Domain,
         column: str,
-        folder: Path,
+        workspace: Workspace,
         counts: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> Hierarchy:
-        declared = self._declared(column, folder)
+        declared = self._declared(column, workspace)
         if declared is not None:
             return bind_table(self, Tabulated(declared, []), domain, column)
         present = np.array([value is not None for value in domain.values], dtype=np.bool_)
@@ -82,5 +83,5 @@ class Flat(HierarchySpec):
             size = high - low + 1.0
         return assemble(self, domain, column, [], present, size)
 
-    def leaves(self, column: str, folder: Path) -> list[str] | None:
-        return self._declared(column, folder)
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:
+        return self._declared(column, workspace)

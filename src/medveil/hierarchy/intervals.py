@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from medveil.hierarchy.spans import Cuts, cut_spans, data_ends, draft_of, quanti
 from medveil.hierarchy.specification import HierarchySpec, Number, describe
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 MOST_INTERVALS = 2**52
 """Numbers of intervals are exact up to here."""
@@ -91,7 +91,7 @@ class Intervals(HierarchySpec):
         self,
         domain: Domain,
         column: str,
-        folder: Path,  # noqa: ARG002
+        workspace: Workspace,  # noqa: ARG002
         counts: NDArray[np.int64] | None = None,
     ) -> Hierarchy:
         self.require_kind(domain, column)
@@ -135,7 +135,7 @@ class Intervals(HierarchySpec):
                 "Give a wider one, or a smaller domain.",
             )
 
-    def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:  # noqa: ARG002
         whole = all_whole(self._policy_numbers()) and not self.quantiles
         return whole_leaves(self.domain) if whole else None
 

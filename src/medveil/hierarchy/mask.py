@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import string
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.hierarchy.specification import MOST_LEAVES, HierarchySpec, describe
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 ALPHABETS = {
     "digits": string.digits,
@@ -59,7 +59,7 @@ class Mask(HierarchySpec):
         self,
         domain: Domain,
         column: str,
-        folder: Path,  # noqa: ARG002
+        workspace: Workspace,  # noqa: ARG002
         counts: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> Hierarchy:
         self.require_kind(domain, column)
@@ -85,7 +85,7 @@ class Mask(HierarchySpec):
         kept = self.length - masked
         return text[:kept] + ROOT * masked if self.side == "right" else ROOT * masked + text[masked:]
 
-    def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:  # noqa: ARG002
         if len(self.characters) ** self.length > MOST_LEAVES:
             return None
         return ["".join(word) for word in itertools.product(self.characters, repeat=self.length)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 OWN = "own"
 MOST_LEAVES = 2_000_000
@@ -58,15 +58,17 @@ class HierarchySpec(BaseModel, ABC):
         return label
 
     @abstractmethod
-    def bind(self, domain: Domain, column: str, folder: Path, counts: NDArray[np.int64] | None = None) -> Hierarchy:
+    def bind(
+        self, domain: Domain, column: str, workspace: Workspace, counts: NDArray[np.int64] | None = None
+    ) -> Hierarchy:
         """The hierarchy over the values of `domain`; coverage is counted over the declared domain.
 
-        `folder` is where relative paths start. `counts`, how many records hold each value, weighs quantiles and
+        `workspace` says where paths lead. `counts`, how many records hold each value, weighs quantiles and
         nothing else; without it each distinct value weighs the same.
         """
 
     @abstractmethod
-    def leaves(self, column: str, folder: Path) -> list[str] | None:
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:
         """Every leaf of the declared domain in its natural order, read from the policy and never from the data.
 
         None where the domain is not declared, is not finite, or has more than two million leaves.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from medveil.hierarchy.hierarchy import ROOT, Hierarchy
 from medveil.hierarchy.specification import HierarchySpec, describe
 from medveil.hierarchy.tabulated import Tabulated, bind_table, listed
 from medveil.table.domain import Domain
+from medveil.workspace import Workspace
 
 Tree = TypeAliasType("Tree", "dict[str, Tree] | list[Tree] | str | None")
 
@@ -89,10 +89,10 @@ class Taxonomy(HierarchySpec):
         self,
         domain: Domain,
         column: str,
-        folder: Path,  # noqa: ARG002
+        workspace: Workspace,  # noqa: ARG002
         counts: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> Hierarchy:
         return bind_table(self, self._table, domain, column)
 
-    def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:  # noqa: ARG002
         return listed(self._table.leaves)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from medveil.hierarchy.spans import data_ends
 from medveil.hierarchy.specification import HierarchySpec, Number, describe
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
+from medveil.workspace import Workspace
 
 
 class TopBottom(HierarchySpec):
@@ -57,7 +57,7 @@ class TopBottom(HierarchySpec):
         self,
         domain: Domain,
         column: str,
-        folder: Path,  # noqa: ARG002
+        workspace: Workspace,  # noqa: ARG002
         counts: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> Hierarchy:
         self.require_kind(domain, column)
@@ -85,5 +85,5 @@ class TopBottom(HierarchySpec):
         draft = HierarchyDraft(groups, labels, np.array(covered, dtype=np.float64))
         return assemble(self, domain, column, [draft], line.known, size, extra=line.extra)
 
-    def leaves(self, column: str, folder: Path) -> list[str] | None:  # noqa: ARG002
+    def leaves(self, column: str, workspace: Workspace) -> list[str] | None:  # noqa: ARG002
         return whole_leaves(self.domain) if all_whole(self._codes()) else None

@@ -18,7 +18,7 @@ from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem, label_array
 from medveil.privacy.count import count_classes
 from medveil.release.draft import Draft
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 Codes = NDArray[np.int64]
 
@@ -61,7 +61,7 @@ class InformationBased(Method):
         target = problem.schema.sensitive[0] if self.target is None else self.target
         if target not in known:
             raise PolicyError(f"The target '{target}' is no sensitive or plain column.", did_you_mean(target, known))
-        run.step("Measuring information", 0.0)
+        run.step(Stage.SEARCH, 0.0, "Measuring information")
         information = [_information(problem, name, target) for name in problem.cells.quasi]
         levels = self._generalize(problem, information, run)
         hierarchies = [problem.hierarchies[name] for name in problem.cells.quasi]
@@ -74,7 +74,7 @@ class InformationBased(Method):
         touched = failing(problem, groups, kept)
         suppressed = int(problem.cells.counts[touched].sum())
         told = [bits[level] for bits, level in zip(information, levels, strict=True)]
-        run.step("Suppressing values", 0.8)
+        run.step(Stage.SEARCH, 0.8, "Suppressing values")
         most = space_of(problem).top
         for position in np.argsort(told, kind="stable").tolist():
             if not touched.any():
@@ -105,7 +105,7 @@ class InformationBased(Method):
         everything = np.ones(len(problem.cells), dtype=np.bool_)
         limit = self.suppression * problem.cells.records
         while True:
-            run.step("Generalizing", min(sum(levels) / max(sum(most), 1), 1.0) * 0.8)
+            run.step(Stage.SEARCH, min(sum(levels) / max(sum(most), 1), 1.0) * 0.8, "Generalizing")
             groups = [
                 problem.hierarchies[name].levels[level].groups[codes].astype(np.int64)
                 for name, level, codes in zip(problem.cells.quasi, levels, problem.cells.codes, strict=True)

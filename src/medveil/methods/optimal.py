@@ -18,7 +18,7 @@ from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
 from medveil.release.figures import BarFigure, Figure
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 LossName = Literal["lm", "discernibility", "average-class-share"]
 
@@ -78,7 +78,7 @@ class Optimal(Method):
             loss,
             self.suppression,
             time_limit=self.time_limit,
-            progress=lambda share: run.step("Searching", share),
+            progress=lambda share: run.step(Stage.SEARCH, share),
             cancelled=run.cancelled,
         )
         kept = evaluator.kept_at(found.levels)

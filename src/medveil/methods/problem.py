@@ -21,6 +21,7 @@ from medveil.privacy.model import PrivacyModel, Reference, Requirement
 from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
 from medveil.table.arrow import number_array, text_array
 from medveil.table.schema import Schema
+from medveil.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Problem:
     raw: the engine's distinct tuples, parallel to the first of the cells; tuples of a population alone come after.
     models: the privacy models as the policy gives them, each on one sensitive attribute where it has one.
     requirements: the same, with every shield that they must hold on.
-    specifications: how the hierarchies were declared, with `folder` for their paths: all that may be read of a
+    specifications: how the hierarchies were declared, with the `workspace` of their paths: all that may be read of a
         domain without looking at the data.
     described: the same for the manifest.
     preparation: what only the steward may know of how records came into the cells.
@@ -49,7 +50,7 @@ class Problem:
     max_levels: Mapping[str, int] = field(default_factory=dict)
     specifications: Mapping[str, HierarchySpec] = field(default_factory=dict)
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    folder: Path = Path()
+    workspace: Workspace = field(default_factory=Workspace)
     stars: bool = False
     preparation: Mapping[str, Any] = field(default_factory=dict)
 

@@ -18,7 +18,7 @@ from medveil.methods.optimal import generalized, space_of
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.release.draft import Draft
-from medveil.run import Run
+from medveil.run import Run, Stage
 from medveil.table.arrow import number_array
 
 BLOCK = 1 << 22
@@ -82,10 +82,10 @@ class Relocation(Method):
             _GeneralizationAlone(NodeLossMetric(space, evaluator.columns, weights)),
             self.relocation,
             time_limit=self.time_limit,
-            progress=lambda share: run.step("Searching", share),
+            progress=lambda share: run.step(Stage.SEARCH, share),
             cancelled=run.cancelled,
         )
-        run.step("Moving outliers")
+        run.step(Stage.SEARCH, None, "Moving outliers")
         kept = evaluator.kept_at(found.levels)
         target = _nearest(problem, found.levels, kept)
         self._check(problem, evaluator, found.levels, target)

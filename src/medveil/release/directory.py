@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from medveil.errors import OutputError
+from medveil.system import lock_folder
 
 _MARK = ".medveil-"
 
@@ -25,12 +26,12 @@ def staged(out: Path) -> Iterator[Path]:
     which ends with it, and folders of other machines are left alone.
     """
     if out.exists() or out.is_symlink():
-        raise OutputError(f"'{out}' is there already.", "Name a new directory, or remove that one first.")
+        raise OutputError(f"'{out}' already exists.", "Name a new directory, or remove that one first.")
     folder = out.parent / f"{_begin(out)}{secrets.token_hex(4)}"
     lock = None
     try:
         _prepare(out, folder)
-        lock = _lock(folder)
+        lock = lock_folder(folder)
         yield folder
         if out.exists():
             raise OutputError(f"'{out}' was made by another run in the meantime.", "Name another directory.")
@@ -74,25 +75,7 @@ def _remove_abandoned(out: Path) -> None:
     for folder in out.parent.iterdir():
         if not folder.name.startswith(_begin(out)):
             continue
-        lock = _lock(folder)
+        lock = lock_folder(folder)
         if lock is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
-
-
-def _lock(folder: Path) -> int | None:
-    """The folder, opened and locked; None where another run holds it, or where folders cannot be locked."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:  # pragma: no cover - what a killed run leaves behind then stays
-        return None
-    try:
-        opened = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(opened)
-        return None
-    return opened

@@ -1,6 +1,6 @@
 """The privacy ledger: what every release of a data set has spent, so that the total can be kept.
 
-A text file beside the policy, one entry a line, appended to and never rewritten. Each entry holds the hash of the one
+A text file, one entry a line, appended to and never rewritten. Each entry holds the hash of the one
 before, so that no entry can be changed or taken out unnoticed, and a second small file holds the number of entries and
 the last hash, so that none can be cut off at the end. An entry is written, and on the disk, before any noise is drawn;
 it stays where the run fails afterwards, because nobody knows what was seen of it.
@@ -17,14 +17,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from medveil.errors import InputError, OutputError, UnreachableError
+from medveil.system import lock
 
 ENDING = ".ledger"
-HEAD_ENDING = ".ledger-head"
+HEAD_ENDING = "-head"
 RECORD = "record"
 _START = "0" * 64
 
@@ -136,11 +136,16 @@ def _rho(charges: Sequence[Charge]) -> float:
 
 
 class Ledger:
-    """The ledger of one data set: `name` beside a policy in `folder`."""
+    """The ledger of one data set, in a file, with its head beside it."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self.path = folder / f"{name}{ENDING}"
-        self.head = folder / f"{name}{HEAD_ENDING}"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.head = path.with_name(f"{path.name}{HEAD_ENDING}")
+
+    @staticmethod
+    def beside(data: Path) -> Ledger:
+        """The ledger that stands beside a data set's file."""
+        return Ledger(data.with_name(f"{data.name}{ENDING}"))
 
     @property
     def there(self) -> bool:
@@ -185,7 +190,7 @@ class Ledger:
     def _locked(self) -> Iterator[IO[str]]:
         try:
             with self.path.open("a+", encoding="utf-8") as stream:
-                _lock(stream, self.path.name)
+                _hold(stream, self.path.name)
                 if not self.path.stat().st_size and not self.head.exists():
                     self._write_head(0, _START)
                 stream.seek(0)
@@ -193,7 +198,7 @@ class Ledger:
         except OSError as error:
             raise OutputError(
                 f"The privacy ledger '{self.path.name}' cannot be written: {error.strerror}.",
-                "Nothing was released. Make the policy's folder writable.",
+                "Nothing was released. Make its folder writable, or name a ledger elsewhere.",
             ) from None
 
     def _checked(self, text: str) -> list[LedgerEntry]:
@@ -285,19 +290,9 @@ def _line(entry: LedgerEntry) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
-def _lock(stream: IO[str], name: str) -> None:
+def _hold(stream: IO[str], name: str) -> None:
     """Hold the file for this process alone, until it is closed."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:  # pragma: no cover - where there is no fcntl there is msvcrt
-        import msvcrt  # noqa: PLC0415
-
-        take = partial(msvcrt.locking, stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
-        take = partial(fcntl.flock, stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    try:
-        take()
-    except OSError:
+    if not lock(stream.fileno()):
         raise OutputError(
             f"The privacy ledger '{name}' is locked: another run is charging it.", "Try again when that is done."
-        ) from None
+        )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from medveil.release.manifest import file_hash
+from medveil.workspace import Workspace
 
 HIERARCHY_HASH = "hierarchy_sha256"
 POPULATION = ""
@@ -28,12 +29,12 @@ def with_hierarchy_file(hierarchy: Mapping[str, Any], path: str) -> Mapping[str,
     return {**hierarchy, "domain": {**hierarchy["domain"], "path": path}}
 
 
-def told_attribute(attribute: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+def told_attribute(attribute: Mapping[str, Any], workspace: Workspace) -> Mapping[str, Any]:
     """A published column as recipients are told of it: a hierarchy's file by its name and content."""
     path = hierarchy_file(attribute["hierarchy"])
     if path is None:
         return attribute
-    told = {**attribute, HIERARCHY_HASH: file_hash(folder / path)}
+    told = {**attribute, HIERARCHY_HASH: file_hash(workspace.resolve(path))}
     if path.is_absolute():
         told["hierarchy"] = with_hierarchy_file(attribute["hierarchy"], path.name)
     return told

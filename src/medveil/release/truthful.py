@@ -33,13 +33,17 @@ class Truthful:
     dropped: int
     lost: int
 
+    def to_dict(self) -> dict[str, int]:
+        """Its figures."""
+        return {"records": self.table.num_rows, "dropped": self.dropped, "lost": self.lost}
+
 
 def derive(folder: Path, out: Path | None = None) -> Truthful:
     """The truthful table of a release directory, written to `out` (.csv or .parquet) where that is given."""
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise OutputError(f"'{out}' is neither CSV nor Parquet.", "Name a file that ends in .csv or .parquet.")
     if out is not None and out.exists():
-        raise OutputError(f"'{out}' is there already.", "Name a new file, or remove that one first.")
+        raise OutputError(f"'{out}' already exists.", "Name a new file, or remove that one first.")
     manifest = read_manifest(folder)
     entries = catalog_of(folder, manifest)
     truthful = truthful_table(_as_text(folder, manifest), entries, manifest)

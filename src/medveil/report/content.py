@@ -32,6 +32,10 @@ class Picture:
     def svg(self) -> str:
         return self.draw(f"{self.title}. {self.description}")
 
+    def draw_once(self) -> None:
+        """Draw it now, for whoever asks for it later."""
+        _ = self.svg
+
 
 @dataclass(frozen=True)
 class Section:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from medveil.errors import CancelledError
 from medveil.evaluation.comparison import Comparison
 from medveil.release.manifest import INTERNAL, Manifest, file_hash
 from medveil.report.content import Page
 from medveil.report.page import render
 from medveil.report.recipients import recipients_page
 from medveil.report.steward import StewardFindings, steward_page
+from medveil.run import Run, Stage
 
 REPORT = "report.html"
 NOT_MEASURED = "not measured"
@@ -31,19 +33,25 @@ class Reports:
     steward: Page | None
     optional: bool = False
 
-    def write(self, folder: Path, manifest: Manifest) -> Manifest:
+    def write(self, folder: Path, manifest: Manifest, run: Run | None = None) -> Manifest:
         """Write both pages into a release directory; the manifest then lists the one that is published."""
-        (folder / REPORT).write_text(render(self.recipients), encoding="utf-8")
-        drawn = self._steward()
+        run = run or Run()
+        page = render(self.recipients, lambda share: run.step(Stage.DRAW, share / 2))
+        (folder / REPORT).write_text(page, encoding="utf-8")
+        drawn = self._steward(run)
         if drawn is not None:
             (folder / INTERNAL / REPORT).write_text(drawn, encoding="utf-8")
         listed = replace(manifest, files={**manifest.files, REPORT: file_hash(folder / REPORT)})
         listed.write(folder)
         return listed
 
-    def _steward(self) -> str | None:
+    def _steward(self, run: Run) -> str | None:
+        if self.steward is None:
+            return None
         try:
-            return None if self.steward is None else render(self.steward)
+            return render(self.steward, lambda share: run.step(Stage.DRAW, (1 + share) / 2))
+        except CancelledError:
+            raise
         except Exception:
             if self.optional:
                 return None
@@ -62,6 +70,8 @@ def make_reports(manifest: Manifest, comparison: Comparison, content: Mapping[st
     found = StewardFindings(content["measures"], content["risks"], content["leakage"], content)
     try:
         return Reports(recipients, steward_page(manifest, comparison, found), optional)
+    except CancelledError:
+        raise
     except Exception:
         if optional:
             return Reports(recipients, None)

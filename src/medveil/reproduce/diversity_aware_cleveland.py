@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_po
 from medveil.methods.diversity_aware.solving import Solvers
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.l_diversity import entropies, top_to_tail
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 ATTRIBUTES = (
     "age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal",
@@ -184,12 +184,12 @@ def run_splits(
     infeasible = 0
     with Solvers() as solvers:
         for split, (train, test) in enumerate(_splits(len(numbers), splits, run)):
-            run.step(f"Learning from clusters of {k}", split / splits)
+            run.step(Stage.REPRODUCE, split / splits, f"Learning from clusters of {k}")
             sets = {"original": numbers[train]} if original else {}
             seed = int(run.random.integers(2**63))
             infeasible += int(history[train].sum()) % (TRAINED // k) != 0
             for way in ways:
-                alike = Run(np.random.default_rng(seed), cancelled=run.cancelled)
+                alike = replace(run, random=np.random.default_rng(seed), listener=Run().listener)
                 cluster = clusters_of(way, numbers[train], history[train], k, solvers, alike)
                 worst[way.name].see(cluster, history[train])
                 sets[way.name] = published_means(numbers[train], cluster)

@@ -12,7 +12,7 @@ from medveil.app.anonymize import anonymize
 from medveil.reproduce.fixed_interval_adult import HELD, METHODS, ORIGINAL, Adult, Setting, accuracies, books_of
 from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
 from medveil.risk.linkage import Attack, Linkage
-from medveil.run import Run
+from medveil.run import Run, Stage
 from medveil.utility.classification import Estimate
 
 TABLE_5 = pa.table(
@@ -92,7 +92,7 @@ def _release(support: int) -> Any:
 
 def _tables(run: Run) -> ReproducedSection:
     """Table 10 from Table 5, on the way Tables 6 to 8."""
-    run.step("Tables 5 to 10")
+    run.step(Stage.REPRODUCE, None, "Tables 5 to 10")
     unsafe, safe = _release(1), _release(2)
     table = unsafe.to_arrow()
     shown = {name: table[name].cast(pa.string()).to_pylist() for name in table.column_names}
@@ -158,7 +158,7 @@ def _attack(adult: Adult, run: Run, sizes: Sequence[int]) -> ReproducedSection:
     ]
     for method in (ORIGINAL, *METHODS):
         for k in (0,) if method == ORIGINAL else sizes:
-            run.step(f"Attacking {method}" + (f", k = {k}" if k else ""))
+            run.step(Stage.REPRODUCE, None, f"Attacking {method}" + (f", k = {k}" if k else ""))
             found = adult.attack(method, k)
             lines.append(
                 ReproducedLine(

@@ -19,7 +19,7 @@ from medveil.methods.fixed_interval.publication import CODE_BOOK
 from medveil.policy import load_policy
 from medveil.release.release import Release
 from medveil.risk.linkage import Attack, Linkage
-from medveil.run import Run
+from medveil.run import Run, Stage
 from medveil.utility.classification import (
     Classifier,
     Encoding,
@@ -148,12 +148,14 @@ def accuracies(adult: Adult, settings: Sequence[Setting], run: Run) -> Iterator[
     sizes = dict.fromkeys(k for setting in settings for k in setting.sizes)
     jobs = [(method, k) for method in every for k in ((0,) if method == ORIGINAL else sizes)]
     for number, (method, k) in enumerate(jobs):
-        run.step(f"Learning from {method}" + (f", k = {k}" if k else ""), number / len(jobs))
+        run.step(Stage.REPRODUCE, number / len(jobs), f"Learning from {method}" + (f", k = {k}" if k else ""))
         task = adult.task(method, k)
         for setting in settings:
             if method in setting.methods and (k in setting.sizes or not k):
                 figures = []
                 for seed in range(setting.seeds):
-                    run.step(f"{setting.title}: {method}" + (f", k = {k}" if k else ""), number / len(jobs))
+                    run.step(
+                        Stage.REPRODUCE, number / len(jobs), f"{setting.title}: {method}" + (f", k = {k}" if k else "")
+                    )
                     figures.append(accuracy(task, setting.classifier, seed, setting.rows))
                 yield setting, method, k, estimate(figures)

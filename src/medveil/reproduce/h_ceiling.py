@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,7 +26,7 @@ from medveil.reproduce.h_ceiling_queries import (
     stroke_by_age,
 )
 from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 CAP = 0.1
 """The largest share of counterfeits, as the notes on the paper's objective ask for one."""
@@ -43,10 +44,10 @@ class HCeilingReproduction(Reproduction):
 
     def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
         yield _worked()
-        seeded = Run(np.random.default_rng(1), run.progress, run.cancelled, seeded=True)
+        seeded = replace(run, random=np.random.default_rng(1), seeded=True)
         made: dict[tuple[int, float], tuple[MadeRelease, MadeRelease, MadeRelease]] = {}
         for k, h in PRINTED:
-            run.step(f"Adult, k {k}, h {h}")
+            run.step(Stage.REPRODUCE, None, f"Adult, k {k}, h {h}")
             with adult(data, k) as problem:
                 made[k, h] = (
                     make(problem, k_anonymity(), seeded),
@@ -59,7 +60,7 @@ class HCeilingReproduction(Reproduction):
         alone, published, concealed = made[5, 0.3]
         yield _by_attribute(alone, published, concealed)
         yield _by_number(alone, published, concealed, 30 if quick else 300)
-        run.step("Attacking the catalogs")
+        run.step(Stage.REPRODUCE, None, "Attacking the catalogs")
         yield _attacks(data)
         with adult(data, 5) as problem:
             yield _speed(problem, seeded)
@@ -243,9 +244,9 @@ def _speed(problem: Problem, run: Run) -> ReproducedSection:
 def _patients(run: Run, number: int) -> ReproducedSection:
     """Figure 11: four queries about patients with stroke and without surgery."""
     with generated(number, 10) as (problem, table):
-        run.step("Generated patients, k-anonymity")
+        run.step(Stage.REPRODUCE, None, "Generated patients, k-anonymity")
         alone = make(problem, k_anonymity(), run)
-        run.step("Generated patients, h-ceiling")
+        run.step(Stage.REPRODUCE, None, "Generated patients, h-ceiling")
         ceiled = make(problem, h_ceiling(0.2, 0.05), run)
         lines = []
         for number_of_query, sex in enumerate(("M", "F")):

@@ -23,6 +23,7 @@ from medveil.methods.problem import Problem
 from medveil.policy import load_policy
 from medveil.run import Run
 from medveil.utility.rce import ReconstructionError
+from medveil.workspace import Workspace
 
 ADULT_QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
 JOINS = {"workclass": "Non-Government", "native-country": "North America"}
@@ -100,7 +101,7 @@ def adult(data: Path, k: int) -> Iterator[Problem]:
     """Adult, 32,561 rows: seven quasi-identifiers, occupation sensitive, hierarchies extended by the missing value."""
     with tempfile.TemporaryDirectory(prefix="medveil-") as folder:
         policy, _ = load_policy(_adult_policy(data, Path(folder), k))
-        with opened(policy, Path(folder), load("adult", data)) as (problem, _):
+        with opened(policy, Workspace(Path(folder)), load("adult", data)) as (problem, _):
             yield problem
 
 

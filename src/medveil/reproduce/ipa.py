@@ -16,7 +16,7 @@ from medveil.loss.information_loss import Losses
 from medveil.methods.dp.ipa_published import Published
 from medveil.reproduce.ipa_data import EQUAL, FALSE_CELLS, SEXES, MadeTable, Patients, generated, k_anonymous
 from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 Numbers = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ class IPAReproduction(Reproduction):
     def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:  # noqa: ARG002 - all is generated
         records = RECORDS // 10 if quick else RECORDS
         with generated(records) as (people, table):
-            run.step("k-anonymity")
+            run.step(Stage.REPRODUCE, None, "k-anonymity")
             levels = k_anonymous(table, K, run)
             results = _Results(
                 people.original(),
@@ -97,7 +97,7 @@ class IPAReproduction(Reproduction):
                 yield _answers(f"{stayed}, mean length of stay by age", results, sex, "stays", STAYS[sex], 10)
             yield _goals(results)
         with generated(records, stays=EQUAL) as (people, table):
-            run.step("Stays in equal intervals")
+            run.step(Stage.REPRODUCE, None, "Stays in equal intervals")
             alone = people.generalized(k_anonymous(table, K, run, EQUAL))
             proved = _proved(people, run, 3 if quick else 10, EPSILONS[:1])
             yield _elsewhere(_Results(people.original(), alone, proved))
@@ -108,7 +108,7 @@ def _proved(
 ) -> dict[float, list[MadeTable]]:
     found = {}
     for epsilon in epsilons:
-        run.step(f"IPA as proved, epsilon {epsilon:g}")
+        run.step(Stage.REPRODUCE, None, f"IPA as proved, epsilon {epsilon:g}")
         mechanism = people.mechanism(epsilon)
         prepared = mechanism.prepare(people.table)
         found[epsilon] = [people.proved(mechanism, prepared) for _ in range(runs)]
@@ -126,7 +126,7 @@ def _published(people: Patients, run: Run, first: int, others: int) -> dict[floa
 def _histograms(people: Patients, run: Run, first: int, others: int) -> dict[float, list[MadeTable]]:
     found = {}
     for epsilon in EPSILONS:
-        run.step(f"Noisy histogram, epsilon {epsilon:g}")
+        run.step(Stage.REPRODUCE, None, f"Noisy histogram, epsilon {epsilon:g}")
         found[epsilon] = [people.histogram(epsilon) for _ in range(first if epsilon == EPSILONS[0] else others)]
     return found
 

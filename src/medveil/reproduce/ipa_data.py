@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,8 @@ from medveil.methods.optimal import Optimal
 from medveil.methods.problem import Problem
 from medveil.policy import load_policy
 from medveil.privacy.integer_noise import GeometricNoise
-from medveil.run import Run
+from medveil.run import Run, Stage
+from medveil.workspace import Workspace
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -154,7 +154,11 @@ class Patients:
         """Runs of the published form, one for each epsilon, in one walk over the nodes."""
         runs = [(parts(epsilon, PUBLISHED_SHARES), np.random.default_rng()) for epsilon in epsilons]
         found = publish_often(
-            self.grid, self.table, runs, threshold, lambda share: run.step("IPA as published, every node", share)
+            self.grid,
+            self.table,
+            runs,
+            threshold,
+            lambda share: run.step(Stage.REPRODUCE, share, "IPA as published, every node"),
         )
         return [(self.made(one.levels, one.keys, one.counts, one.stars), one) for one in found]
 
@@ -200,5 +204,5 @@ def k_anonymous(table: pa.Table, k: int, run: Run, stays: Mapping[str, Any] = BA
 @contextmanager
 def _opened(table: pa.Table, model: Mapping[str, Any], method: str, stays: Mapping[str, Any]) -> Iterator[Problem]:
     policy, _ = load_policy({"attributes": attributes(stays), "privacy": [dict(model)], "method": method})
-    with opened(policy, Path(), table) as (problem, _):
+    with opened(policy, Workspace(), table) as (problem, _):
         yield problem

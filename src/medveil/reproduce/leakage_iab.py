@@ -18,7 +18,7 @@ from medveil.policy import load_policy
 from medveil.release.draft import Draft
 from medveil.reproduce import weight_loss
 from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 METHODS = {"exhaustive": "Method 1", "greedy": "Method 2", "iab": "Ours"}
 ZIP_SEED = 20211028
@@ -110,15 +110,15 @@ class LeakageIab(Reproduction):
     )
 
     def sections(self, data: Path, run: Run, *, quick: bool) -> Iterator[ReproducedSection]:
-        run.step("The paper's own table")
+        run.step(Stage.REPRODUCE, None, "The paper's own table")
         yield _table_2()
         yield _tables_of_figure_3()
         yield _table_3()
-        run.step("Heart disease")
+        run.step(Stage.REPRODUCE, None, "Heart disease")
         yield _table_7(data)
         yield _figures_8_to_10(data)
         yield _table_8(data)
-        run.step("Adult")
+        run.step(Stage.REPRODUCE, None, "Adult")
         yield _adult(data, run, quick=quick)
 
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from medveil.errors import MedveilError
+from medveil.errors import CancelledError, MedveilError
 from medveil.evaluation.comparison import MEANS, Comparison, Skipped
 from medveil.evaluation.population import POPULATION
 from medveil.risk.dp_audit import binomial_bounds
+from medveil.run import Stage
 
 __all__ = ["Comparison", "Risk", "RiskFinding", "Skipped", "assess_risks", "counted_rate"]
 
@@ -73,14 +74,17 @@ def assess_risks(
     """Every risk of a release; attacks are left out where only cheap ones are wanted."""
     attacked = _as_attacked(comparison)
     results: dict[str, RiskFinding | Skipped] = {}
-    for name, risk in found.items():
+    for number, (name, risk) in enumerate(found.items()):
         if cheap_only and not risk.cheap:
             continue
         if risk.needs_original and not comparison.original:
             results[name] = Skipped("the original is not given")
             continue
+        comparison.run.step(Stage.ATTACK, number / len(found), risk.title)
         try:
             results[name] = risk().assess(attacked)
+        except CancelledError:
+            raise
         except MedveilError as error:
             results[name] = Skipped(str(error))
     comparison.memory.update({name: known for name, known in attacked.memory.items() if name != POPULATION})

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from medveil.errors import MedveilError
+from medveil.errors import CancelledError, MedveilError
+from medveil.run import Stage
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 
 
@@ -15,7 +16,7 @@ def compute_measures(
 ) -> dict[str, Score | Skipped]:
     """Every measure of a release; expensive ones are left out where only cheap ones are wanted."""
     results: dict[str, Score | Skipped] = {}
-    for name, measure in found.items():
+    for number, (name, measure) in enumerate(found.items()):
         if cheap_only and not measure.cheap:
             continue
         if measure.needs_original and not comparison.original:
@@ -24,9 +25,12 @@ def compute_measures(
         if measure.needs_original and not comparison.problem.cells.records:
             results[name] = Skipped("the original holds no records")
             continue
+        comparison.run.step(Stage.MEASURE, number / len(found), measure.title)
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 score = measure().compute(comparison)
+        except CancelledError:
+            raise
         except MedveilError as error:
             score = Skipped(str(error))
         too_large = isinstance(score, Score) and not np.isfinite([score.value, *score.parts.values()]).all()

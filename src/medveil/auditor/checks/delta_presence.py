@@ -56,7 +56,7 @@ class DeltaPresenceCheck(Check):
 
     def _open(self, evidence: Evidence, path: Path, source: Source) -> Source:
         try:
-            return open_source(evidence.places.get(POPULATION, evidence.base / path), missing=source.missing)
+            return open_source(evidence.places.get(POPULATION, evidence.base.resolve(path)), missing=source.missing)
         except MedveilError:
             raise CannotTell("needs the population file that the claim names") from None
 

@@ -68,7 +68,7 @@ def assign(
     *,
     prices: Prices | None = None,
     enough: float = 0.0,
-    stage: str = "Assigning",
+    doing: str = "Assigning",
 ) -> Assignment:
     """The assignment of least cost that keeps the caps, for the given centers.
 
@@ -81,7 +81,7 @@ def assign(
     nothing = np.full(len(points), np.inf)
     seed = prices or Prices.zero(caps)
     first = min(_FIRST if prices is None else _FIRST_AT_PRICES, caps.clusters)
-    offers = look_around(points, values, centers, seed, nothing, first, run, stage)
+    offers = look_around(points, values, centers, seed, nothing, first, run, doing)
     arcs = _join(offers.records, offers.clusters, np.arange(len(points), dtype=np.int32), start, caps.clusters)
     known = Potentials(
         -np.rint(seed.of_value / unit).astype(np.int64), -np.rint(seed.of_cluster / unit).astype(np.int64)
@@ -90,13 +90,13 @@ def assign(
     for number in itertools.count(1):
         lengths = pair_distances(points, centers, *arcs)
         rounded = np.rint(lengths / unit).astype(np.int64)
-        chosen = _flow(arcs, rounded, values, caps, solvers, run, stage)
+        chosen = _flow(arcs, rounded, values, caps, solvers, run, doing)
         starts = np.searchsorted(arcs[0], np.arange(len(points) + 1)).astype(np.int64)
         known = find_potentials(starts, arcs[1], rounded, chosen, values, caps, known, run)
         found = Prices(-known.of_value * unit, -known.of_cluster * unit)
         cluster = arcs[1][chosen]
         pays = lengths[chosen] + found.of_value[values, cluster]
-        offers = look_around(points, values, centers, found, pays - 2 * unit, _MORE, run, stage)
+        offers = look_around(points, values, centers, found, pays - 2 * unit, _MORE, run, doing)
         bound = max(float(offers.least.sum()) - found.paid(caps, len(points)), 0.0)  # no distance is below 0
         here = Assignment(cluster, float(lengths[chosen].sum()), bound, found, number)
         best = here if best is None else replace(here, bound=max(best.bound, bound))
@@ -128,7 +128,7 @@ def _flow(
     caps: Caps,
     solvers: Solvers,
     run: Run,
-    stage: str,
+    doing: str,
 ) -> NDArray[np.int64]:
     """The arc that each record takes in the cheapest flow.
 
@@ -158,7 +158,7 @@ def _flow(
     )
     answer = solvers.flow(
         run,
-        stage,
+        doing,
         tail=np.concatenate([records, n + np.arange(len(pairs)), first_cluster + more]).astype(np.int32),
         head=np.concatenate([node[pair], first_cluster + pairs % c, np.full(len(more), rest)]).astype(np.int32),
         capacity=np.concatenate([np.ones(len(records)), upper - lower, np.ones(len(more))]).astype(np.int64),
@@ -175,12 +175,12 @@ def assign_by_milp(
     caps: Caps,
     solvers: Solvers,
     run: Run,
-    stage: str,
+    doing: str,
 ) -> Assignment:
     """The same by the paper's mixed-integer program: for small problems, and to compare with."""
     answer = solvers.milp(
         run,
-        stage,
+        doing,
         distances=all_distances(points, centers),
         values=values,
         lower=caps.lower,

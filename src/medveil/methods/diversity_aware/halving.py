@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Flags, Floats, Ints, Points
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 _LARGE = 20_000
 """Parts above this are halved one at a time, so that a run can be stopped in between."""
@@ -29,7 +29,7 @@ def halve(points: Points, values: NDArray[np.int32], caps: Caps, run: Run) -> ND
     done = 0
     while waiting:
         members, first, clusters = waiting.pop()
-        run.step("Grouping neighbours", done / len(points))
+        run.step(Stage.SEARCH, done / len(points), "Grouping neighbours")
         if len(members) <= _LARGE or clusters == 1:
             _halve_all(points.numbers, points.categories, points.scales, values, caps.lower, caps.upper,
                        members, first, clusters, cluster)  # fmt: skip

@@ -23,7 +23,7 @@ from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
 from medveil.release.figures import BarFigure, Figure, Remark
-from medveil.run import Run
+from medveil.run import Run, Stage
 from medveil.table.domain import Domain, canonical
 
 _MILP_VARIABLES = 200_000
@@ -192,7 +192,7 @@ class DiversityAware(Method):
         effort = Effort(self.rounds, self.starts, self.blocks_above, self.whole_up_to, by_milp=self.solver == "milp")
         with Solvers() as solvers:
             found = cluster_points(points, values, caps, effort, solvers, run)
-        run.step("Writing clusters")
+        run.step(Stage.SEARCH, None, "Writing clusters")
         labels = [self._publish(column, units, found.cluster, caps.clusters) for column in columns]
         published = read_published(problem, units, labels, found.cluster)
         require(published)

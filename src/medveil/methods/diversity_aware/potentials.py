@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Flags, Ints
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 _CHUNK = 200_000
 """Nodes that are looked at before a run can be stopped."""
@@ -68,7 +68,7 @@ def find_potentials(
     queue, queued = np.arange(nodes + 1), np.ones(nodes, dtype=np.bool_)
     state = np.array([0, nodes], dtype=np.int64)  # where the queue begins, and how many wait in it
     while state[1]:
-        run.step("Proving that the assignment is optimal")
+        run.step(Stage.SEARCH, None, "Proving that the assignment is optimal")
         _shorten(
             arc_starts, arc_clusters, arc_costs, chosen, records, record_starts, flow, held, held_starts, sizes,
             caps.lower, caps.upper, np.array([caps.smallest, caps.largest]), length, queue, queued, state, _CHUNK,

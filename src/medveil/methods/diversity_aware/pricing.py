@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Floats, Points
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 _GROUP = 32
 """Clusters that are ruled out together; neighbours have near numbers."""
@@ -68,7 +68,7 @@ def look_around(
     pays: NDArray[np.float64],
     most: int,
     run: Run,
-    stage: str,
+    doing: str,
 ) -> Offers:
     """Up to `most` clusters for each record that cost less than it `pays`, the cheapest ones, looking at all clusters.
 
@@ -85,20 +85,20 @@ def look_around(
         _look(points.numbers, points.categories, points.scales, values, *groups, pays, first, last, least, found)
 
     if small:
-        run.step(stage)
+        run.step(Stage.SEARCH, None, doing)
         look(0)
     else:
-        _look_in_turn(look, range(0, len(points), batch), run, stage)
+        _look_in_turn(look, range(0, len(points), batch), run, doing)
     rows, places = np.nonzero(found >= 0)
     return Offers(least, rows.astype(np.int32), found[rows, places])
 
 
-def _look_in_turn(look: Callable[[int], None], starts: range, run: Run, stage: str) -> None:
+def _look_in_turn(look: Callable[[int], None], starts: range, run: Run, doing: str) -> None:
     """Two batches at a time, until the run is stopped."""
     with ThreadPoolExecutor(2) as pool:
         try:
             for number, _ in enumerate(pool.map(look, starts)):
-                run.step(stage, number / len(starts))
+                run.step(Stage.SEARCH, number / len(starts), doing)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -14,7 +14,7 @@ from medveil.methods.diversity_aware.halving import halve
 from medveil.methods.diversity_aware.points import Points, cost, medians
 from medveil.methods.diversity_aware.pricing import Prices
 from medveil.methods.diversity_aware.solving import Solvers
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 _BLOCK_RECORDS = 2_500
 """Records of a block, about."""
@@ -160,13 +160,13 @@ def alternate(
     rounding = unit_of(points) * len(points)
     assigned: Assignment | None = None
     for number in range(1, max(rounds, 1) + 1):
-        stage = f"Assigning, round {number}"
+        doing = f"Assigning, round {number}"
         prices = assigned.prices if assigned else None
         if by_milp:
-            assigned = assign_by_milp(points, values, centers, caps, solvers, run, stage)
+            assigned = assign_by_milp(points, values, centers, caps, solvers, run, doing)
         else:
             assigned = assign(
-                points, values, centers, caps, start, solvers, run, prices=prices, enough=enough, stage=stage
+                points, values, centers, caps, start, solvers, run, prices=prices, enough=enough, doing=doing
             )
         if assigned.cost > costs[-1]:  # by rounding: what there was is as good
             assigned = replace(assigned, cluster=start, cost=costs[-1])
@@ -198,13 +198,13 @@ def in_blocks(
 
     The clusters of a block keep the caps, and so does whatever the block makes of their records.
     """
-    silent = replace(run, progress=Run().progress)
+    silent = replace(run, listener=Run().listener)
     per_block = max(_BLOCK_CLUSTERS, _BLOCK_RECORDS // caps.smallest)
     cluster, costs = start.copy(), [cost(points, centers, start)]
     for number in range(_PASSES):
         total, done = 0.0, 0
         for block in _neighbourhoods(centers, cluster, per_block, run):
-            run.step(f"Assigning in blocks, pass {number + 1} of {_PASSES}", done / caps.clusters)
+            run.step(Stage.SEARCH, done / caps.clusters, f"Assigning in blocks, pass {number + 1} of {_PASSES}")
             found = alternate(
                 points.take(block.records),
                 values[block.records],
@@ -240,9 +240,9 @@ def measure_gap(
     for number in run.random.permutation(len(everywhere))[:_SAMPLES]:
         block = everywhere[number]
         here, there = points.take(block.records), centers.take(block.clusters)
-        stage = "Measuring the distance from the optimum"
+        doing = "Measuring the distance from the optimum"
         codes, smaller = merge_free(values[block.records], replace(caps, clusters=len(block.clusters)))
-        found = assign(here, codes, there, smaller, block.cluster, solvers, run, stage=stage)
+        found = assign(here, codes, there, smaller, block.cluster, solvers, run, doing=doing)
         before += cost(here, there, block.cluster)
         after += found.cost
     return (before - after) / before if before else 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from medveil.errors import MedveilError
 from medveil.methods.diversity_aware import worker
 from medveil.methods.diversity_aware.worker import Arrays, Infeasible
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 _SMALL = 400_000
 """Arcs of a flow that is solved here, in well under a second; nothing can be stopped meanwhile."""
@@ -47,24 +47,24 @@ class Solvers:
                 if stream is not None:
                     stream.close()
 
-    def flow(self, run: Run, stage: str, **job: Any) -> Arrays:
-        return self._solve("flow", run, stage, len(job["tail"]) <= _SMALL, job)
+    def flow(self, run: Run, doing: str, **job: Any) -> Arrays:
+        return self._solve("flow", run, doing, len(job["tail"]) <= _SMALL, job)
 
-    def milp(self, run: Run, stage: str, **job: Any) -> Arrays:
-        return self._solve("milp", run, stage, small=False, job=job)
+    def milp(self, run: Run, doing: str, **job: Any) -> Arrays:
+        return self._solve("milp", run, doing, small=False, job=job)
 
-    def _solve(self, solver: str, run: Run, stage: str, small: bool, job: dict[str, Any]) -> Arrays:
-        run.step(stage)
+    def _solve(self, solver: str, run: Run, doing: str, small: bool, job: dict[str, Any]) -> Arrays:
+        run.step(Stage.SEARCH, None, doing)
         _need(solver)
         try:
-            answer = worker.SOLVERS[solver](**job) if small else self._elsewhere(solver, job, run, stage)
+            answer = worker.SOLVERS[solver](**job) if small else self._elsewhere(solver, job, run, doing)
         except Infeasible:
             answer = {}
         if not answer:
             raise MedveilError("A solver found no solution where there is one.", "Please report it.")
         return answer
 
-    def _elsewhere(self, solver: str, job: Arrays, run: Run, stage: str) -> Arrays:
+    def _elsewhere(self, solver: str, job: Arrays, run: Run, doing: str) -> Arrays:
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a file of our own
                 [sys.executable, "-P", str(Path(worker.__file__))],
@@ -89,7 +89,7 @@ class Solvers:
         try:
             while thread.is_alive():
                 thread.join(_POLL)
-                run.step(stage)
+                run.step(Stage.SEARCH, None, doing)
         except BaseException:
             self.close()
             raise

@@ -29,7 +29,7 @@ from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.integer_noise import GeometricNoise
 from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 
 class DPHistogram(DifferentiallyPrivate):
@@ -79,7 +79,7 @@ class DPHistogram(DifferentiallyPrivate):
         noise = GeometricNoise(spending.max_records_per_subject, spending.epsilon)
         levels = grid.space.bottom
         threshold = noise.threshold(grid.cells(levels), self.false_cells)
-        run.step("Adding noise")
+        run.step(Stage.SEARCH, None, "Adding noise")
         own = grid.keys(table)
         keys, counts = NoisyCells(noise, grid.cells(levels), threshold).publish(own, table.counts)
         none = np.zeros(grid.values, dtype=np.int64)

@@ -32,7 +32,7 @@ from medveil.methods.problem import Problem
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 WARNING = (
     "No differential privacy guarantee: the algorithm as published lets records out as they are. "
@@ -141,9 +141,9 @@ class InformativePreserving(DifferentiallyPrivate):
         grid = grid_of(problem)
         mechanism = self._mechanism(problem, grid)
         table = table_of(problem, grid)
-        prepared = mechanism.prepare(table, lambda share: run.step("Scoring every node", share))
-        run.step("Drawing the release")
-        outcome = mechanism.draw(prepared, lambda share: run.step("Scoring every node", share))
+        prepared = mechanism.prepare(table, lambda share: run.step(Stage.SEARCH, share, "Scoring every node"))
+        run.step(Stage.SEARCH, None, "Drawing the release")
+        outcome = mechanism.draw(prepared, lambda share: run.step(Stage.SEARCH, share, "Scoring every node"))
         labels = value_labels(problem)
         noisy = NoisyTable(
             outcome.levels,
@@ -180,7 +180,7 @@ class InformativePreserving(DifferentiallyPrivate):
             spent,
             self.suppression_threshold,
             run.random,
-            lambda share: run.step("Perturbing every node", share),
+            lambda share: run.step(Stage.SEARCH, share, "Perturbing every node"),
         )
         noisy = NoisyTable(found.levels, found.keys, found.counts, found.stars, value_labels(problem))
         truth = grid.at(table, found.levels)

@@ -36,7 +36,7 @@ from medveil.privacy.exact_sampling import MOST_PLACES, SYSTEM, Randomness, expo
 from medveil.privacy.integer_noise import Selection
 from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 SHARES = {"node": 0.1, "sampling": 0.9}
 SHARE_BITS = 32
@@ -174,7 +174,7 @@ class DPSampling(DifferentiallyPrivate):
             [problem.weight(name) for name in problem.cells.quasi],
             lambda _: 0,
             lost,
-            lambda share: run.step("Scoring every node", share),
+            lambda share: run.step(Stage.SEARCH, share, "Scoring every node"),
         )
         levels = grid.space.node(Selection(UNIT, epsilon["node"]).index(-losses))
         chosen = grid.at(table, levels)

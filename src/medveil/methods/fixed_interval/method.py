@@ -41,7 +41,7 @@ from medveil.methods.problem import Problem, label_array
 from medveil.release.draft import Draft
 from medveil.release.figures import Figure
 from medveil.release.status import Status
-from medveil.run import Run
+from medveil.run import Run, Stage
 from medveil.table.schema import Kind
 
 Count = Annotated[int, Field(ge=1)]
@@ -149,7 +149,7 @@ class FixedInterval(Method):
         reason = self.why_refused(problem)
         if reason is not None:
             raise PolicyError(f"The method '{self.name}' does not fit: {reason}.", "Choose another method.")
-        run.step("Cleaning", 0.0)
+        run.step(Stage.SEARCH, 0.0, "Cleaning")
         records = clean(
             problem,
             ranges=self.ranges,
@@ -158,9 +158,9 @@ class FixedInterval(Method):
             codes_as_numbers=self.codes_as_numbers,
         )
         self._check_columns(records)
-        run.step("Ranking", 0.1)
+        run.step(Stage.SEARCH, 0.1, "Ranking")
         ranking, rows = rank(records), read_rows(problem, records)
-        run.step("Forming classes", 0.3)
+        run.step(Stage.SEARCH, 0.3, "Forming classes")
         order, units = order_rows(rows, ranking, np.flatnonzero(records.kept[rows.cells]))
         class_of_row, number = cut(rows, order, units, problem.k)
         records, formed, cell_of_row = split(records, rows, class_of_row)
@@ -175,7 +175,7 @@ class FixedInterval(Method):
         }
 
         def publish(classes: Ids, number: int, spreads: Mapping[str, Spread]) -> dict[str, PublishedColumn]:
-            run.step("Publishing classes", 0.6)
+            run.step(Stage.SEARCH, 0.6, "Publishing classes")
             for column in records.attributes:
                 if column.is_number and column.name not in intervals:
                     intervals[column.name] = self._intervals(problem, records, column)
@@ -187,7 +187,7 @@ class FixedInterval(Method):
             }
 
         made = make(problem, records, np.where(far, np.int32(-1), formed), number, publish)
-        run.step("Preparing the release", 0.8)
+        run.step(Stage.SEARCH, 0.8, "Preparing the release")
         status = Status.UNSAFE_MEANS if self._support(problem) < max(problem.k, 2) else Status.FOR_PUBLICATION
         internal = {
             "fixed_interval": account(records, made, intervals, self._threshold, status),
@@ -246,7 +246,7 @@ class FixedInterval(Method):
     def _declared(self, problem: Problem, name: str) -> list[str] | None:
         """The declared values of a category, unless they are too many for a code book."""
         specification = problem.specifications.get(name)
-        values = specification.leaves(name, problem.folder) if specification is not None else None
+        values = specification.leaves(name, problem.workspace) if specification is not None else None
         return values if values is not None and len(values) <= MOST_DECLARED else None
 
     def _means(

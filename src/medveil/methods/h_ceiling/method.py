@@ -23,7 +23,7 @@ from medveil.methods.optimal import generalized, space_of
 from medveil.methods.problem import Problem, label_array
 from medveil.release.catalog import CATALOG, CLASS_ID
 from medveil.release.draft import Basis, Counting, Draft, Promise
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 CEILINGS = tuple(step / 20 for step in range(1, 21))
 """The ceilings that local recoding tries where none is given."""
@@ -133,7 +133,7 @@ class HCeiling(Method):
             )
         search = NodeSearch(problem.cells, sensitive_tuples(problem.cells), space, planner)
         h = 1.0 if self.h is None else self.h
-        found = search.best(h, allowed, run.random, lambda share: run.step("Searching", share))
+        found = search.best(h, allowed, run.random, lambda share: run.step(Stage.SEARCH, share))
         if found is None:
             self._refuse(search, h, allowed, problem.cells.records, run)
         levels = dict(zip(problem.cells.quasi, found.levels, strict=True))
@@ -142,9 +142,11 @@ class HCeiling(Method):
 
     def _refuse(self, search: NodeSearch, h: float, allowed: int, records: int, run: Run) -> NoReturn:
         """Say how close one can get: the least h with so many counterfeits, the fewest counterfeits under this h."""
-        least = search.least_degree(allowed, run.random, lambda share: run.step("Finding the least h", share))
+        least = search.least_degree(
+            allowed, run.random, lambda share: run.step(Stage.SEARCH, share, "Finding the least h")
+        )
         fewest = search.fewest_counterfeits(
-            h, run.random, lambda share: run.step("Finding the fewest counterfeits", share)
+            h, run.random, lambda share: run.step(Stage.SEARCH, share, "Finding the fewest counterfeits")
         )
         raise UnreachableError(*_words(least, fewest, h, allowed, records))
 
@@ -172,9 +174,17 @@ class HCeiling(Method):
             for name in problem.cells.quasi
         ]
         if self.recoding == "mondrian":
-            return cut_boxes(problem.cells, scale, bounds, h, problem.k, lambda: run.step("Cutting boxes"))
+            return cut_boxes(
+                problem.cells, scale, bounds, h, problem.k, lambda: run.step(Stage.SEARCH, None, "Cutting boxes")
+            )
         return grow_clusters(
-            problem.cells, scale, bounds, h, problem.k, run.random, lambda: run.step("Growing clusters")
+            problem.cells,
+            scale,
+            bounds,
+            h,
+            problem.k,
+            run.random,
+            lambda: run.step(Stage.SEARCH, None, "Growing clusters"),
         )
 
     def _fill(

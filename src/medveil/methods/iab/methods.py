@@ -24,7 +24,7 @@ from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.release.draft import Draft
 from medveil.release.figures import Figure, Remark
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 Generalization = Literal["levels", "subtree", "cell"]
 TimeLimit = Annotated[
@@ -53,7 +53,7 @@ class _RowSearch(Method):
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         started = time.perf_counter()
-        run.step("Counting distinct rows")
+        run.step(Stage.SEARCH, None, "Counting distinct rows")
         table = full_table(problem)
         recoding = self.recoding(table)
         _refuse_unreachable(recoding)
@@ -111,7 +111,7 @@ class _TreeSearch(_RowSearch):
             recoding,
             self.order,
             time_limit=self.time_limit,
-            tell=lambda generated: run.step(f"Searching: {generated:,} tables"),
+            tell=lambda generated: run.step(Stage.SEARCH, None, f"Searching: {generated:,} tables"),
         )
         if searched.best is None:
             raise UnreachableError(
@@ -189,7 +189,9 @@ class IabFast(_RowSearch):
 
     def find(self, recoding: TableRecoding[Any], run: Run) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         root = recoding.measure(recoding.root())
-        found = search_fast(recoding.table, time_limit=self.time_limit, tell=lambda share: run.step("Searching", share))
+        found = search_fast(
+            recoding.table, time_limit=self.time_limit, tell=lambda share: run.step(Stage.SEARCH, share)
+        )
         assert found.levels is not None
         told = {
             "tables_checked": found.checked,

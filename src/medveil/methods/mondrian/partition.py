@@ -28,11 +28,10 @@ from medveil.methods.mondrian.least_counts import make_least_counts
 from medveil.methods.problem import Problem
 from medveil.privacy.count import count_classes
 from medveil.privacy.model import PrivacyModel
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 BUDGET = 3_000_000
 """How many points are looked at between two looks at whether the run was stopped."""
-STAGE = "Cutting"
 NONE: Places = np.zeros(0, dtype=np.int64)
 
 
@@ -90,7 +89,7 @@ class Partition:
 
     def cut(self, run: Run) -> dict[int, Covered]:
         """Cut until nothing can be cut further; what is then published for the boxes, by position."""
-        run.step(STAGE, 0.0)
+        run.step(Stage.SEARCH, 0.0, "Cutting")
         models = [requirement.model for requirement in self._problem.requirements]
         least, others = make_least_counts(models, self._problem.cells, self._point_of_cell)
         axes = kernel_axes(list(self._axes.values()))
@@ -99,7 +98,7 @@ class Partition:
             self._cut_in_rounds(run, axes, least, work, others)
         else:
             self._cut_at_once(run, axes, least, work)
-        run.step(STAGE, 1.0)
+        run.step(Stage.SEARCH, 1.0, "Cutting")
         return self._settle(run)
 
     def _kernel(
@@ -155,7 +154,7 @@ class Partition:
 
     def _tell(self, run: Run, waiting: Places) -> None:
         open_points = int((self._boxes[waiting, END] - self._boxes[waiting, START]).sum())
-        run.step(STAGE, 1.0 - open_points / len(self._points))
+        run.step(Stage.SEARCH, 1.0 - open_points / len(self._points), "Cutting")
 
     def _settle(self, run: Run) -> dict[int, Covered]:
         """Published boxes with equal labels are one class, in each shield. Models that may not survive this (people
@@ -181,7 +180,7 @@ class Partition:
                     raise _unreachable(requirement.model, achieved, whole_table=len(failing) == 1)
             if not failing.any():
                 return covered
-            run.step(STAGE, None)
+            run.step(Stage.SEARCH, None, "Cutting")
             parents = self._boxes[self._final()[failing], PARENT]
             again_whole = np.zeros(self._number, dtype=np.bool_)
             again_whole[parents[parents >= 0]] = True

@@ -1,0 +1,156 @@
+"""A use case in a process of its own: started, listened to and ended here. The other end is `medveil.worker`.
+
+Its time and memory are its own, it can be ended at any moment, and it ends by itself when this process does.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from medveil import errors
+from medveil.app.plain import to_json
+from medveil.errors import MedveilError
+from medveil.run import Event, Run, Stage
+from medveil.system import end_group, own_group
+
+GRACE = 1.0
+"""Seconds that a process has to clean up behind itself when it is told to end."""
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """An event in another process, with the seconds since its start and the most memory held so far, in bytes."""
+
+    event: Event
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a process answered: what the use case returned, or why it did not; `error` where it said so itself.
+
+    program: the memory that was taken before the use case began.
+    """
+
+    result: Any = None
+    reason: str | None = None
+    error: MedveilError | None = None
+    program: int = 0
+
+
+def run_elsewhere(
+    use_case: str,
+    arguments: Mapping[str, Any],
+    *,
+    run: Run,
+    listen: Callable[[Progressed], None] = lambda _: None,
+    folder: Path | None = None,
+    owned: Path | None = None,
+    seconds: float | None = None,
+) -> Answer:
+    """Call a use case by its name in another process, and wait.
+
+    folder: where relative paths start. owned: a folder of this run, for files of passage too; the process removes it
+    where this one is gone. seconds: how long it may take.
+    """
+    task = {
+        "use_case": use_case,
+        "arguments": dict(arguments),
+        "limits": asdict(run.limits),
+        "root": run.workspace.root,
+        "owned": None if owned is None else owned.resolve(),
+    }
+    program = 0
+    with _started(folder or Path(), seconds) as child, run.interrupting(child.end):
+        for line in child.ask(to_json(task, indent=None)):
+            match line:
+                case {"started": memory}:
+                    program = int(memory)
+                case {"event": told}:
+                    event = Event(Stage(told["stage"]), told["share"], told["detail"])
+                    listen(Progressed(event, told["seconds"], told["memory"]))
+                case {"error": told}:
+                    kind = getattr(errors, told["kind"], MedveilError)
+                    error = kind(told["problem"], told["remedy"])
+                    return Answer(reason=str(error), error=error, program=program)
+                case {"result": result}:
+                    return Answer(result, program=program)
+    run.check()
+    return Answer(reason=child.why(), program=program)
+
+
+class _Child:
+    """A started process, and why it ended."""
+
+    def __init__(self, process: subprocess.Popen[str], seconds: float | None) -> None:
+        self.process = process
+        self.seconds = seconds
+        self.late = False
+
+    def ask(self, task: str) -> Iterator[dict[str, Any]]:
+        """Send the task; its answers, line by line. The input stays open: when it closes, the process ends."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        # A process that is gone already answers nothing, and why is found out later.
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(task + "\n")
+            self.process.stdin.flush()
+        for text in self.process.stdout:
+            yield json.loads(text)
+
+    def end(self) -> None:
+        """Tell it to end; end it, with whatever it has started itself, where it does not."""
+        with suppress(OSError, ValueError):
+            assert self.process.stdin is not None
+            self.process.stdin.write("end\n")
+            self.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(GRACE)
+        end_group(self.process.pid)
+        self.process.wait()
+
+    def expire(self) -> None:
+        self.late = True
+        self.end()
+
+    def why(self) -> str:
+        if self.late:
+            return f"it was stopped after {self.seconds:,.0f} seconds"
+        return f"its process ended with code {self.process.wait()}, perhaps for lack of memory"
+
+
+@contextmanager
+def _started(folder: Path, seconds: float | None) -> Iterator[_Child]:
+    """A process that is ended with this block, or after so many seconds."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "medveil.worker"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        **own_group(),
+    )
+    child = _Child(process, seconds)
+    timer = None if seconds is None else threading.Timer(seconds, child.expire)
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield child
+    finally:
+        if timer is not None:
+            timer.cancel()
+        child.end()
+        assert process.stdout is not None
+        process.stdout.close()

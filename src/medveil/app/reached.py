@@ -1,0 +1,56 @@
+"""What a table reaches of each privacy model as it is, whatever was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from medveil.codes.combine import combine
+from medveil.methods.problem import Problem
+from medveil.privacy.alpha_k import AlphaKAnonymity
+from medveil.privacy.beta_likeness import BetaLikeness
+from medveil.privacy.count import count_classes
+from medveil.privacy.delta_disclosure import DeltaDisclosure
+from medveil.privacy.k_anonymity import KAnonymity
+from medveil.privacy.l_diversity import LDiversity
+from medveil.privacy.sensitive import SensitiveModel
+from medveil.privacy.t_closeness import TCloseness
+
+OF_GROUPS = KAnonymity(k=1)
+OF_VALUES: Mapping[str, SensitiveModel] = {
+    "distinct l-diversity": LDiversity(variant="distinct", l=1),
+    "entropy l-diversity": LDiversity(variant="entropy", l=1),
+    "t-closeness": TCloseness(t=1),
+    "alpha-k-anonymity": AlphaKAnonymity(alpha=1, k=1),
+    "beta-likeness": BetaLikeness(beta=1),
+    "delta-disclosure": DeltaDisclosure(delta=1),
+}
+"""Models that are counted in groups; what a table reaches does not depend on what is asked of it here."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What a table reaches of one model, in the model's own figures; `attribute` is the sensitive one it is about."""
+
+    model: str
+    figures: Mapping[str, float]
+    attribute: str | None = None
+
+
+def reached(problem: Problem) -> tuple[Reached, ...]:
+    """What the groups of records with the same quasi-identifiers reach.
+
+    k: the least number of people in a group. l: the least number of values in one, or the exponential of their least
+    entropy. t: the greatest distance of a group's values from those of all. The others as their models say.
+    """
+    cells = problem.cells
+    if not cells.records:
+        return ()
+    first, group = combine(list(cells.codes), [len(cells.domains[name]) for name in cells.quasi], len(cells))
+    classes = count_classes(cells, group, len(first))
+    found = [Reached(OF_GROUPS.name, OF_GROUPS.achieved(classes, problem.reference))]
+    for attribute in cells.sensitive:
+        for name, model in OF_VALUES.items():
+            figures = model.for_attribute(attribute).achieved(classes, problem.reference)
+            found.append(Reached(name, figures, attribute))
+    return tuple(found)
