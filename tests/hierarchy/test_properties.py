@@ -23,6 +23,7 @@ from medveil.hierarchy.specification import HierarchySpec
 from medveil.hierarchy.taxonomy import Taxonomy
 from medveil.hierarchy.top_bottom import TopBottom
 from medveil.table.domain import Domain, domain_of, encode, read_number
+from medveil.table.labels import range_label
 from medveil.table.schema import Kind
 from medveil.workspace import Workspace
 
@@ -173,7 +174,7 @@ def test_intervals_against_counting(values, width, factor):
         for leaf, group in zip(hierarchy.levels[0].labels, level.groups.tolist(), strict=True):
             index = (int(leaf or 0) + 301) // step
             members = [n for n in range(-301, 306) if (n + 301) // step == index]
-            assert level.labels[group] == f"[{members[0]}-{members[-1]}]"
+            assert level.labels[group] == range_label(str(members[0]), str(members[-1]))
             assert level.covered[group] == len(members)
 
 

@@ -80,7 +80,7 @@ class TestByHand:
         with make_problem({"age": ages}, quasi=["age"], models=[KAnonymity(k=2)]) as problem:
             _, rows = published(problem)
             _, at_median = published(problem, Mondrian(cuts="median"))
-        assert "[20-21]" in {row["age"] for row in rows}
+        assert "[20-25]" in {row["age"] for row in rows}
         assert "[20-60]" in {row["age"] for row in at_median}
 
     def test_strict_keeps_a_value_together_and_relaxed_need_not(self, make_problem):
@@ -112,7 +112,7 @@ class TestByHand:
         days = ["03.01.2020", "10.02.2020", "01.06.2021", "30.06.2021"]
         with make_problem({"day": days}, quasi=["day"], models=[KAnonymity(k=2)]) as problem:
             _, rows = published(problem)
-        assert {row["day"] for row in rows} == {"[2020-01-03 - 2020-02-10]", "[2021-06-01 - 2021-06-30]"}
+        assert {row["day"] for row in rows} == {"[2020-01-01 - 2020-02-29]", "[2021-06-01 - 2021-06-30]"}
 
     def test_missing_values_stand_apart_where_they_can(self, make_problem):
         table = {"age": ["20", "30", None, None, "40", "50"]}
@@ -146,8 +146,8 @@ class TestByHand:
         assert Counter(row["age"] for row in fine) == {"[20-29]": 2, "[30-39]": 1, "[40-49]": 3}
         with make_problem(table, models=[KAnonymity(k=3)], **options) as problem:
             _, coarse = published(problem)
-        assert Counter(row["age"] for row in coarse) == {"{[20-29], [30-39]}": 3, "[40-49]": 3}
-        assert parse_label("{[20-29], [30-39]}").holds("35")
+        assert Counter(row["age"] for row in coarse) == {"[20-39]": 3, "[40-49]": 3}
+        assert parse_label("[20-39]").holds("35")
 
     def test_no_class_reaches_over_a_maximum_level(self, make_problem):
         groups = [{"a": "ab", "b": "ab", "c": "cd", "d": "cd"}]

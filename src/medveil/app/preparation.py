@@ -65,7 +65,7 @@ def prepare(
                 cells, {name: hierarchies[name] for name in schema.sensitive if name in hierarchies}
             ),
             weights={name: policy.attributes[name].weight for name in schema.quasi},
-            min_levels={name: policy.attributes[name].min_level for name in schema.quasi},
+            min_levels={name: _least_level(policy.attributes[name]) for name in schema.quasi},
             max_levels=_max_levels(policy, schema.quasi, hierarchies),
             specifications={name: specification(policy.attributes[name]) for name in cells.domains},
             workspace=workspace,
@@ -240,10 +240,21 @@ def _described(attribute: AttributePolicy) -> Mapping[str, object]:
     return {"type": declared.name, **declared.model_dump(mode="json", exclude_unset=True)}
 
 
+def _least_level(attribute: AttributePolicy) -> int:
+    """The least level that the policy allows; codes of the hierarchy must hold at it."""
+    return max(attribute.min_level, specification(attribute).least_level)
+
+
 def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> dict[str, int]:
     levels = {}
     for name in quasi:
         height, attribute = hierarchies[name].height, policy.attributes[name]
+        if attribute.max_level is not None and attribute.max_level < _least_level(attribute):
+            raise PolicyError(
+                f"The max_level of '{name}' is {attribute.max_level}, but its top or bottom code holds from level "
+                f"{_least_level(attribute)} on.",
+                "Raise it, or take the code out of the hierarchy.",
+            )
         for key, level in (("min_level", attribute.min_level), ("max_level", attribute.max_level)):
             if level is not None and level > height:
                 raise PolicyError(

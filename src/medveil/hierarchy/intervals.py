@@ -36,6 +36,7 @@ class Intervals(HierarchySpec):
 
     A `top` code makes one group `90+` of all numbers from it on, a `bottom` code `<18` of those below it. At a higher
     level whose intervals do not end there the code moves to that interval's end: 90+ becomes 80+ where widths are 20.
+    Codes hold in every method: with one, values are published from level 1 on; a width of 1 keeps the others exact.
 
     Without a declared domain it is taken from the data: rounded outwards to the first width, so that no label
     holds the smallest or largest value; with cuts and quantiles the first and last groups are open, `<18` and `65+`.
@@ -124,6 +125,10 @@ class Intervals(HierarchySpec):
                 drafts.append(draft.level)
         size = max((line.end - line.low) / step, 1.0)
         return assemble(self, domain, column, drafts, line.known, size, root=root, extra=line.extra)
+
+    @property
+    def least_level(self) -> int:
+        return int(self.top is not None or self.bottom is not None)
 
     def _refuse_too_narrow(self, points: Sequence[float], column: str) -> None:
         """Intervals are numbered from the domain's start or from 0, exactly only up to 2^53."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from medveil.hierarchy.assemble import HierarchyDraft
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.hierarchy.numberline import Ends, Floats, NumberLine, exact, number_text, roundest_between
+from medveil.table.labels import range_label
 
 Spans = tuple[Floats, Floats]
 Cuts = Sequence[Sequence[float]]
@@ -155,7 +156,7 @@ def draft_of(
         if bottom is not None and high <= bottom:
             return f"<{number_text(bottom, places, whole=line.whole)}"
         if line.whole:
-            return f"[{int(low)}-{int(high) - 1}]"
+            return range_label(str(int(low)), str(int(high) - 1), numeric=True)
         bracket = "]" if high >= line.end else ")"
         return f"[{number_text(low, places, whole=False)}-{number_text(high, places, whole=False)}{bracket}"
 

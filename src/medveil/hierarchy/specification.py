@@ -74,6 +74,11 @@ class HierarchySpec(BaseModel, ABC):
         None where the domain is not declared, is not finite, or has more than two million leaves.
         """
 
+    @property
+    def least_level(self) -> int:
+        """The least level at which values may be published: 1 where codes stand for some of them from there on."""
+        return 0
+
     def require_kind(self, domain: Domain, column: str) -> None:
         """Refuse a column whose values this hierarchy cannot read."""
         if self.kinds and domain.kind not in self.kinds:

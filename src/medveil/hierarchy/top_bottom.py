@@ -27,7 +27,7 @@ from medveil.workspace import Workspace
 
 
 class TopBottom(HierarchySpec):
-    """Three levels: the value; the value or its code; `*`.
+    """Three levels: the value, which is never published; the value or its code; `*`.
 
     Whole numbers are counted over the domain (from the smallest to the largest of the data where none is declared).
     Other numbers have no count of their own, so the distinct values of the data are counted.
@@ -49,6 +49,10 @@ class TopBottom(HierarchySpec):
             raise ValueError("Give a top code, a bottom code or both.")
         check_ends(self.domain, self.top, self.bottom)
         return self
+
+    @property
+    def least_level(self) -> int:
+        return 1
 
     def _codes(self) -> list[float]:
         return [code for code in (self.bottom, self.top) if code is not None]

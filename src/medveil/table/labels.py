@@ -107,6 +107,21 @@ def range_label(low: str, high: str, *, numeric: bool | None = None) -> str:
     return f"[{low}-{high}]" if numeric else f"[{_escape_end(low)} - {_escape_end(high)}]"
 
 
+def span_label(low: str | None, high: str | None, *, high_closed: bool = True) -> str:
+    """A range of numbers; an end that is None is open.
+
+    >>> span_label("20", "34"), span_label("90", None), span_label(None, "18", high_closed=False)
+    ('[20-34]', '90+', '<18')
+    """
+    if low is None and high is None:
+        return ANYTHING
+    if high is None:
+        return f"{low}+"
+    if low is None:
+        return f"<={high}" if high_closed else f"<{high}"
+    return f"[{low}-{high}{']' if high_closed else ')'}"
+
+
 def set_label(values: Iterable[str | None], labels: Iterable[str] = ()) -> str | None:
     r"""Any of these values (None: a missing one), or of what these labels, taken as they are, stand for.
 

@@ -142,7 +142,9 @@ class DiversityAware(Method):
             return "whom of a population a cluster's mean covers cannot be told"
         leveled = [name for name in problem.cells.quasi if _is_leveled(problem, name)]
         if leveled:
-            return f"'{leveled[0]}' has a min_level or max_level, and cluster means have no levels"
+            return (
+                f"'{leveled[0]}' has a top or bottom code, a min_level or a max_level, and cluster means have no levels"
+            )
         sensitive = problem.schema.sensitive
         if self.diversity and self.attribute is None and len(sensitive) != 1:
             if not sensitive:

@@ -138,7 +138,7 @@ class FixedInterval(Method):
         for name in problem.cells.quasi:
             height = problem.hierarchies[name].height
             if problem.min_levels.get(name, 0) > 0 or problem.max_levels.get(name, height) < height:
-                return f"the levels of '{name}' are limited, but means and sets of ids have no levels"
+                return f"the levels of '{name}' are limited or coded, but means and sets of ids have no levels"
         return super().why_not(problem)
 
     @classmethod

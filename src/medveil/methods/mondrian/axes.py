@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from medveil.hierarchy.hierarchy import ROOT, Level
 from medveil.methods.mondrian.arrays import FREE_SET, ORDERED_SET, RANGE, Axes, Places
+from medveil.methods.mondrian.ends import Ends, declared_ends, find_ends
 from medveil.methods.problem import Problem
-from medveil.table.labels import join_members, parse_label, range_label, set_label, set_member, value_label
+from medveil.table.domain import Domain
+from medveil.table.labels import join_members, parse_label, set_label, set_member, value_label
 from medveil.table.schema import Kind
 
 LABEL_LIMIT = 1 << 28
@@ -25,7 +27,7 @@ class Axis:
 
     codes: the code of each cell. texts: the value or group of each code; labels: what is published for it alone.
     scale, span, missing: see Axes. above: the hierarchy's levels above the codes, over codes; the last is the root.
-    numeric: whether ranges are of numbers. members: each code as it stands in a set.
+    ends: where ranges may end. members: each code as it stands in a set.
     """
 
     kind: int
@@ -37,7 +39,7 @@ class Axis:
     missing: int
     weight: float
     above: tuple[Level, ...]
-    numeric: bool = False
+    ends: Ends | None = None
     members: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -46,7 +48,9 @@ class Axis:
     @property
     def losses(self) -> NDArray[np.float64]:
         """The loss of publishing each code alone."""
-        return np.zeros(len(self)) if self.kind == RANGE else (self.scale - 1.0) / self.span
+        if self.ends is not None:
+            return np.concatenate([self.ends.alone / self.span, np.zeros(len(self) - len(self.ends.alone))])
+        return (self.scale - 1.0) / self.span
 
     def group_at(self, level: int) -> NDArray[np.int32]:
         """The group of each code at a level counted from the axis's own, which is 0."""
@@ -77,21 +81,9 @@ def read_axis(problem: Problem, position: int) -> Axis:
     levels = hierarchy.levels if hierarchy is not None else ()
     weight = problem.weight(name)
     if least == 0 and domain.kind is not Kind.CATEGORY:
-        lined = domain.kind in {Kind.NUMBER, Kind.DATE}
-        scale = domain.numbers if lined else np.arange(len(domain), dtype=np.float64)
-        present = scale[: len(domain.present)]
-        return Axis(
-            kind=RANGE,
-            codes=np.ascontiguousarray(codes, dtype=np.int32),
-            labels=tuple(None if value is None else value_label(value) for value in domain.values),
-            texts=domain.values,
-            scale=np.nan_to_num(scale),
-            span=float(np.ptp(present)) or 1.0 if len(present) else 1.0,
-            missing=len(domain) - 1 if domain.has_missing else -1,
-            weight=weight,
-            above=levels[1:],
-            numeric=domain.kind is Kind.NUMBER,
-        )
+        return _line(domain, codes, levels, weight)
+    if domain.kind is Kind.NUMBER and (lined := _groups_line(domain, codes, levels, least, weight)) is not None:
+        return lined
     size = hierarchy.size if hierarchy is not None else float(len(domain))
     base = levels[least] if levels else Level(np.arange(len(domain)), domain.values, np.ones(len(domain)))
     above = levels[least + 1 :]
@@ -115,6 +107,52 @@ def read_axis(problem: Problem, position: int) -> Axis:
         above=tuple(Level(level.groups[leaf], level.labels, level.covered) for level in above),
         # Groups that the hierarchy names by a range stand in a set as that range.
         members=tuple(t if least and t is not None and parse_label(t).spans else set_member(t) for t in texts),
+    )
+
+
+def _line(domain: Domain, codes: NDArray[np.int32], levels: Sequence[Level], weight: float) -> Axis:
+    """The axis of numbers, dates or codes as they are."""
+    lined = domain.kind in {Kind.NUMBER, Kind.DATE}
+    scale = domain.numbers if lined else np.arange(len(domain), dtype=np.float64)
+    known = len(domain.present)
+    ends = find_ends(domain.kind, domain.present, scale[:known], levels[1] if len(levels) > 2 else None)
+    return Axis(
+        kind=RANGE,
+        codes=np.ascontiguousarray(codes, dtype=np.int32),
+        labels=tuple(None if value is None else value_label(value) for value in domain.values),
+        texts=domain.values,
+        scale=np.nan_to_num(scale),
+        span=float(ends.stops[-1] - ends.starts[0]) or 1.0 if known else 1.0,
+        missing=known if domain.has_missing else -1,
+        weight=weight,
+        above=tuple(levels[1:]),
+        ends=ends,
+        members=tuple(set_member(value) for value in domain.values),
+    )
+
+
+def _groups_line(
+    domain: Domain, codes: NDArray[np.int32], levels: Sequence[Level], least: int, weight: float
+) -> Axis | None:
+    """The axis of numbers that are published from a level on whose groups are ranges; None where they are not."""
+    base = levels[least]
+    ends = declared_ends([base.labels[group] for group in range(len(base.labels) - domain.has_missing)])
+    if ends is None or (domain.has_missing and base.labels[-1] is not None):
+        return None
+    _, first = np.unique(base.groups, return_index=True)
+    known = len(ends.starts)
+    return Axis(
+        kind=RANGE,
+        codes=np.ascontiguousarray(base.groups[codes], dtype=np.int32),
+        labels=base.labels,
+        texts=base.labels,
+        scale=np.concatenate([ends.starts, np.zeros(len(base.labels) - known)]),
+        span=float(ends.stops[-1] - ends.starts[0]) or 1.0 if known else 1.0,
+        missing=known if domain.has_missing else -1,
+        weight=weight,
+        above=tuple(Level(level.groups[first], level.labels, level.covered) for level in levels[least + 1 :]),
+        ends=ends,
+        members=tuple("" if label is None else label for label in base.labels),
     )
 
 
@@ -147,19 +185,23 @@ def _ranges(axis: Axis, codes: NDArray[np.int32], starts: Places) -> Covered:
     gaps = np.maximum.reduceat(is_missing, starts)
     empty = high < 0
     low[empty] = high[empty] = 0
-    extent = (axis.scale[high] - axis.scale[low]) / axis.span
+    assert axis.ends is not None
+    ends = axis.ends
+    known = len(ends.starts)
+    reach = np.concatenate([ends.stops, np.zeros(len(axis) - known)])
+    begin = np.concatenate([ends.starts, np.zeros(len(axis) - known)])
+    extent = np.where(low == high, axis.losses[low], (reach[high] - begin[low]) / axis.span)
     losses = np.where(empty, 0.0, np.where(gaps, 1.0, extent))
     keys = ((low * len(axis) + high) * 2 + gaps) * 2 + empty
     found, numbers = np.unique(keys, return_inverse=True)
 
     def label(key: int) -> str | None:
-        ends, gap, nothing = key // 4, key // 2 % 2, key % 2
+        (first, last), gap, nothing = divmod(key // 4, len(axis)), key // 2 % 2, key % 2
         if nothing:
             return None
-        low, high = axis.texts[ends // len(axis)], axis.texts[ends % len(axis)]
-        assert low is not None
-        assert high is not None
-        span = range_label(low, high, numeric=axis.numeric)
+        if first == last:
+            return join_members([axis.members[first], set_member(None)]) if gap else axis.labels[first]
+        span = ends.label(first, last)
         return set_label([None], [span]) if gap else span
 
     return Covered(numbers.reshape(-1).astype(np.int64), tuple(label(key) for key in found.tolist()), losses)

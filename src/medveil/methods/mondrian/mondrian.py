@@ -24,12 +24,13 @@ class Mondrian(Method):
 
         loss = 1/(n sum_a w_a) sum_records sum_a w_a extent_a / domain_a
 
-    n: the number of records; w_a: the weight of attribute a. extent_a / domain_a: of a range, (highest - lowest) /
-    (highest - lowest of the column), and 1 where the class holds missing values as well; of a set, (leaves - 1) /
-    (leaves of the domain - 1).
+    n: the number of records; w_a: the weight of attribute a. extent_a / domain_a: of a range, its length / that of the
+    widest one, and 1 where the class holds missing values as well; of a set, (leaves - 1) / (leaves of the domain - 1).
 
     Numbers, dates and codes (in the order of their text) are published as ranges `[20-34]`, categories as sets
     `{a, b}`; those with a hierarchy are cut along the order of its leaves. What labels mean: see table.labels.
+    Ranges of numbers end where those of the hierarchy's first level do; without one, ranges of numbers and dates end at
+    round places between neighbouring values: an end that is the outermost value of a class may be one person's own.
     A model on a shield is required of whole boxes, cut along every attribute that is in some shield: more than is
     asked for, and enough. Attributes in no shield are published as they are. A minimum level is the finest that is
     published; no class reaches over groups of a maximum level. Records of one tuple stay together, also where relaxed.
