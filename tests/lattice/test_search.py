@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, find, given, settings
 from hypothesis import strategies as st
 
 from medveil.cells import Cells, Subjects
@@ -18,12 +18,18 @@ from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
 from medveil.lattice.search import search
 from medveil.lattice.space import Space
+from medveil.privacy import models as every_model
 from medveil.privacy.alpha_k import AlphaKAnonymity
+from medveil.privacy.beta_likeness import BetaLikeness
 from medveil.privacy.count import reference_of
+from medveil.privacy.delta_disclosure import DeltaDisclosure
 from medveil.privacy.delta_presence import DeltaPresence
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
+from medveil.privacy.lkc import LKCPrivacy
 from medveil.privacy.model import Requirement
+from medveil.privacy.ms_bounding import MSBounding
+from medveil.privacy.p_sensitive import PSensitiveKAnonymity
 from medveil.privacy.t_closeness import TCloseness
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
@@ -70,31 +76,40 @@ def problems(draw):
         population = counts + np.array(draw(st.lists(st.integers(0, 3), min_size=count, max_size=count)))
     sensitive = np.array(draw(st.lists(st.integers(0, 2), min_size=count, max_size=count)), dtype=np.int32)
     names = tuple(f"q{i}" for i in range(len(used)))
-    domains = {"disease": Domain(Kind.CATEGORY, ("a", "b", "c"))}
+    domains = {"disease": Domain(Kind.NUMBER, ("1", "2", "3"))}
     cells = Cells(names, codes, counts, {"disease": sensitive}, domains, subjects, population)
     return cells, space
 
 
+SHARES = st.sampled_from([0.2, 0.4, 0.5, 0.7, 1.0])
+NUMBERS = st.integers(1, 5)
+ABOUT = {"attribute": st.just("disease")}
+TREES = {"disease": build(["1", "2", "3"], [["low", "low", "high"]], None, 3.0, "disease")}
+
+MODELS = [
+    *[st.builds(KAnonymity, k=NUMBERS)] * 3,
+    st.builds(LDiversity, l=st.integers(1, 3), **ABOUT),
+    st.builds(LDiversity, variant=st.just("entropy"), l=SHARES.map(lambda share: 1 + share), **ABOUT),
+    st.builds(LDiversity, variant=st.just("recursive"), l=st.just(2), c=NUMBERS, **ABOUT),
+    st.builds(TCloseness, t=SHARES, distance=st.sampled_from(["equal", "ordered", "hierarchical"]), **ABOUT),
+    st.builds(TCloseness, t=SHARES, distance=st.just("variational"), **ABOUT),
+    st.builds(AlphaKAnonymity, alpha=SHARES, k=NUMBERS, value=st.sampled_from([None, "1", "3"]), **ABOUT),
+    st.builds(PSensitiveKAnonymity, p=st.integers(1, 3), k=st.integers(3, 5), **ABOUT),
+    st.builds(MSBounding, k=NUMBERS, theta=SHARES, values=st.dictionaries(st.just("2"), SHARES), **ABOUT),
+    st.builds(LKCPrivacy, l=st.just(1), k=NUMBERS, c=SHARES, **ABOUT),
+    st.builds(BetaLikeness, beta=SHARES, variant=st.sampled_from(["basic", "enhanced"]), **ABOUT),
+    st.builds(DeltaDisclosure, delta=SHARES, absent=st.sampled_from(["refuse", "ignore"]), **ABOUT),
+]
+
+
 @st.composite
-def models(draw, *, population: bool):
-    kinds = ["k", "k", "distinct", "entropy", "recursive", "t", "alpha"] + ["delta"] * (2 * population)
-    kind = draw(st.sampled_from(kinds))
-    number = draw(st.integers(1, 5))
-    share = draw(st.sampled_from([0.2, 0.4, 0.5, 0.7, 1.0]))
-    if kind == "k":
-        return KAnonymity(k=number)
-    if kind == "distinct":
-        return LDiversity(l=min(number, 3), attribute="disease")
-    if kind == "entropy":
-        return LDiversity(variant="entropy", l=1 + share, attribute="disease")
-    if kind == "recursive":
-        return LDiversity(variant="recursive", l=2, c=number, attribute="disease")
-    if kind == "t":
-        return TCloseness(t=share, attribute="disease")
-    if kind == "alpha":
-        return AlphaKAnonymity(alpha=share, k=number, attribute="disease")
-    low = draw(st.sampled_from([0.0, 0.0, 0.1]))
+def presences(draw):
+    low, share = draw(st.sampled_from([0.0, 0.0, 0.1])), draw(SHARES)
     return DeltaPresence(delta_min=low, delta_max=max(share, low), population=Path("population.csv"))
+
+
+def models(*, population: bool):
+    return st.one_of(*MODELS, *[presences()] * (4 * population))
 
 
 @st.composite
@@ -120,11 +135,16 @@ LOSSES = st.sampled_from(
 def found_by(cells, space, requirements, limit, weights, mix):
     columns = Evaluator(cells, space, requirements).columns
     loss = make_loss(next(iter(mix)) if len(mix) == 1 else mix, space, columns, weights)
-    evaluator = Evaluator(cells, space, requirements, counts_classes=loss.counts_classes)
+    evaluator = Evaluator(cells, space, requirements, hierarchies=TREES, counts_classes=loss.counts_classes)
     return search(evaluator, space, loss, limit)
 
 
-@settings(max_examples=250)
+def test_every_model_is_searched():
+    searched = {find(strategy, lambda _: True).name for strategy in [*MODELS, presences()]}
+    assert searched == {name for name, model in every_model().items() if model.basis != "proof"}
+
+
+@settings(max_examples=400)
 @given(data=st.data())
 def test_search_equals_brute_force(data, every_feasible_node):
     cells, space = data.draw(problems())
@@ -132,7 +152,7 @@ def test_search_equals_brute_force(data, every_feasible_node):
     limit = data.draw(st.sampled_from([0.0, 0.0, 0.1, 0.25, 0.5, 1.0]))
     weights = [data.draw(st.sampled_from([0.0, 1.0, 1.0, 2.5])) + 0.125 for _ in range(len(space))]
     mix = data.draw(LOSSES)
-    expected = every_feasible_node(cells, space, requirements, reference_of(cells), limit, weights, mix)
+    expected = every_feasible_node(cells, space, requirements, reference_of(cells, TREES), limit, weights, mix)
     if not expected:
         with pytest.raises(UnreachableError):
             found_by(cells, space, requirements, limit, weights, mix)
@@ -151,7 +171,7 @@ def check_k_alone(data, every_feasible_node):
     requirements = [Requirement(KAnonymity(k=data.draw(st.integers(1, 8))), tuple(range(len(space))))]
     limit = data.draw(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]))
     weights = [1.0] * len(space)
-    expected = every_feasible_node(cells, space, requirements, reference_of(cells), limit, weights, {"lm": 1.0})
+    expected = every_feasible_node(cells, space, requirements, reference_of(cells, TREES), limit, weights, {"lm": 1.0})
     if not expected:
         with pytest.raises(UnreachableError):
             found_by(cells, space, requirements, limit, weights, {"lm": 1.0})
@@ -190,7 +210,7 @@ def test_search_in_boxes_equals_brute_force(data, every_feasible_node):
     requirements = data.draw(requirement_sets(len(space), population=cells.population is not None))
     limit = data.draw(st.sampled_from([0.0, 0.25, 1.0]))
     weights, mix = [1.0] * len(space), data.draw(LOSSES)
-    expected = every_feasible_node(cells, space, requirements, reference_of(cells), limit, weights, mix)
+    expected = every_feasible_node(cells, space, requirements, reference_of(cells, TREES), limit, weights, mix)
     with mock.patch.object(search_module, "MOST_LISTED", 0):
         if not expected:
             with pytest.raises(UnreachableError):

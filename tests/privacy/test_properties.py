@@ -105,6 +105,36 @@ def test_absorbing_as_declared(model, merged):
     assert model.monotone or not model.absorbing
 
 
+@pytest.mark.parametrize("model", MODELS, ids=name_of)
+def test_parts_that_hold_are_no_more_than_can_stay(model, merged):
+    left, right, both = merged
+    stay = sum(np.where(model.holds(part, REFERENCE), part.records, 0) for part in (left, right))
+    most = model.most_kept(both, REFERENCE, additive=True)
+    assert np.all(most >= 0)
+    assert np.all(most <= both.records)
+    assert np.all(stay <= most)
+    holds = model.holds(both, REFERENCE)
+    assert np.array_equal(most[holds], both.records[holds])
+
+
+BOUNDED = ["t-closeness", "beta-likeness", "delta-disclosure", "alpha-k-anonymity", "ms-bounding", "lkc-privacy"]
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model.name in BOUNDED], ids=name_of)
+def test_no_more_can_stay_than_the_largest_part_that_holds(model):
+    """Every part of small classes by brute force: none that holds is larger, and for some classes one is as large."""
+    attained = 0
+    for counts in itertools.product(range(6), repeat=VALUES):
+        if 0 < sum(counts) <= 9:
+            parts = np.array(list(itertools.product(*(range(count + 1) for count in counts)))[1:])
+            holds = model.holds(classes_from(parts, None), REFERENCE)
+            largest = int(parts[holds].sum(axis=1).max(initial=0))
+            most = int(model.most_kept(classes_from(np.array([counts]), None), REFERENCE, additive=True)[0])
+            assert largest <= most <= sum(counts)
+            attained += 0 < largest == most < sum(counts)
+    assert attained or model.absorbing
+
+
 def test_every_model_is_tried():
     assert {model.name for model in MODELS} == {name for name, model in models().items() if model.basis != "proof"}
 

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.codes.kernels import add_counts
-from medveil.codes.rank import rank_combinations
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
+from medveil.lattice.merged import MergedCells
 from medveil.lattice.sizes import WORTHWHILE, SizeCounter
 from medveil.lattice.space import Levels, Space
 from medveil.privacy.classes import Classes
@@ -29,15 +28,22 @@ from medveil.privacy.model import Reference, Requirement
 MERGES_KEPT = 4
 """How many sets of merged cells are kept beside the cells themselves."""
 
+ALWAYS_LOOKED_AT, LOOKS = 1 << 17, 4
+"""With fewer cells sizes are looked at first while that decides at least one check in so many."""
+
+ShieldClasses = dict[tuple[int, ...], tuple[NDArray[np.int32], int]]
+"""For each shield, the class of each cell there and how many classes there are."""
+
 
 @dataclass(frozen=True)
 class Evaluation:
     """One checked node.
 
     `suppressed`: the records that must be left out. `feasible`: that they are no more than allowed, and some are kept.
-    `certain`: the records that the absorbing requirements alone suppress: every more specific node suppresses them
-    too. Only for a feasible node: `hidden` and `certain_hidden`, for each quasi-identifier the suppressed records by
-    group at the node's level; `squares` and `classes` of what is kept (0 where the loss does not read them).
+    `certain`: how many records every more specific node suppresses at least, see `PrivacyModel.most_kept`;
+    `certain_hidden`: for each quasi-identifier, in which groups at the node's level they are, or some of them.
+    Only for a feasible node: `hidden`, for each quasi-identifier the suppressed records by group; `squares` and
+    `classes` of what is kept (0 where the loss does not read them).
     `short`: that the check ended early, once the node was known to fail or not to be worth more; the numbers are then
     lower bounds, and nothing else is filled in.
     """
@@ -54,8 +60,8 @@ class Evaluation:
 
     @property
     def sure(self) -> Evaluation:
-        """The same node as if only the absorbing requirements were asked."""
-        return replace(self, suppressed=self.certain, hidden=self.certain_hidden)
+        """The same node as if only those of the certain records were suppressed whose groups are known."""
+        return replace(self, suppressed=int(self.certain_hidden[0].sum()), hidden=self.certain_hidden)
 
 
 class Evaluator:
@@ -88,13 +94,16 @@ class Evaluator:
         self._sensitive_hierarchies = hierarchies
         self.codes = np.ascontiguousarray(cells.codes, dtype=np.int32)
         self.counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
-        self._merged = [_Merged(cells, (0,) * len(space))]
+        self._merged = [MergedCells(cells, space.hierarchies, (0,) * len(space))]
         self._tried: set[Levels] = set()
+        self._looks = self._told_by_sizes = 0
         everything = tuple(range(len(space)))
         self.enough = max(
             (r.model.least_class_size or 1 for r in self.requirements if r.shield == everything), default=1
         )
         """No class of fewer records, over all quasi-identifiers, can stay: people are never more than their records."""
+        self._independent = cells.population is None and all(r.shield == everything for r in self.requirements)
+        """Whether leaving a class out changes no other: all requirements are about the same classes."""
         self.sizes_only = (
             cells.subjects is None
             and self.enough <= kernels.SMALL_COUNTER
@@ -108,6 +117,27 @@ class Evaluator:
         if self.sizes_only or 1 < self.enough <= kernels.SMALL_COUNTER:
             return SizeCounter(self.space, self.codes, self.counts, self.enough)
         return None
+
+    @property
+    def looks_at_sizes(self) -> bool:
+        """Whether a check looks at sizes first: always with many cells, else while that decides enough nodes."""
+        if self.sizes is None:
+            return False
+        if self.sizes_only or len(self.cells) >= ALWAYS_LOOKED_AT or self._looks < LOOKS:
+            return True
+        return self._told_by_sizes * LOOKS >= self._looks
+
+    @cached_property
+    def _groups(self) -> tuple[NDArray[np.int32], list[list[int]]]:
+        """The groups of every code at every level in one array, and where each quasi-identifier's levels begin."""
+        levels = [[level.groups for level in hierarchy.levels] for hierarchy in self.space.hierarchies]
+        ends = iter(np.cumsum([0, *(len(groups) for each in levels for groups in each)]).tolist())
+        starts = [[next(ends) for _ in each] for each in levels]
+        return np.concatenate([groups for each in levels for groups in each]), starts
+
+    @cached_property
+    def _most_groups(self) -> int:
+        return max(len(level.labels) for hierarchy in self.space.hierarchies for level in hierarchy.levels)
 
     @cached_property
     def reference(self) -> Reference:
@@ -137,22 +167,21 @@ class Evaluator:
         if not self.sizes_only and self.cells.subjects is None and levels not in self._tried:
             self._tried.add(levels)
             before = self._serving_cells(levels)
-            merged = before.merge(self.space.hierarchies, levels)
-            if len(merged.cells) * WORTHWHILE <= len(before.cells):
+            merged = before.merge(levels)
+            if len(merged) * WORTHWHILE <= len(before):
                 self._merged = [self._merged[0], *self._merged[1:][1 - MERGES_KEPT :], merged]
 
-    def _serving_cells(self, levels: Sequence[int]) -> _Merged:
-        served = (m for m in self._merged if all(a <= b for a, b in zip(m.levels, levels, strict=True)))
-        return min(served, key=lambda merged: len(merged.cells))
+    def _serving_cells(self, levels: Sequence[int]) -> MergedCells:
+        return min((merged for merged in self._merged if merged.serves(levels)), key=len)
 
     def classes_at(self, levels: Sequence[int], shield: Sequence[int] | None = None) -> tuple[NDArray[np.int32], int]:
         """The class of each cell at a node, over all quasi-identifiers or a shield's only, and how many there are."""
-        return _classes_at(self.cells, self.space.hierarchies, levels, shield)
+        class_of_cell, first = self._merged[0].classes_at(levels, shield)
+        return class_of_cell, len(first)
 
     def kept_at(self, levels: Sequence[int]) -> NDArray[np.bool_]:
         """Which cells stay at a node once every requirement has suppressed what it must."""
-        shields = sorted({requirement.shield for requirement in self.requirements})
-        classes = {shield: self.classes_at(levels, shield) for shield in shields}
+        classes = {shield: self.classes_at(levels, shield) for shield in _shields(self.requirements)}
         kept, _ = self._suppress(self.cells, classes, self.requirements, np.ones(len(self.cells), dtype=np.bool_))
         return kept
 
@@ -164,40 +193,97 @@ class Evaluator:
         With more than `worth` suppressed the caller has no use for the node itself, and with more than `telling` none
         for the exact number.
         """
-        if self.sizes is not None:
+        if self.sizes is not None and self.looks_at_sizes:
             useful = int(min(allowed, worth, self.records - 1))
             enough_to_tell = int(max(useful, min(allowed, telling)))
             small, hidden = self.sizes.check(levels, useful, enough_to_tell, in_detail=self.sizes_only)
+            self._looks += 1
             if small > useful:
+                self._told_by_sizes += 1
                 return Evaluation(levels, small, feasible=False, certain=small, short=True)
             if hidden is not None:
                 return Evaluation(levels, small, feasible=True, certain=small, hidden=hidden, certain_hidden=hidden)
-        return self._evaluate_classes(levels, allowed)
+        serving = self._serving_cells(levels)
+        checked = self._evaluate_once if self._independent else self._evaluate_shields
+        return checked(serving, levels, allowed)
 
-    def _evaluate_classes(self, levels: Levels, allowed: int) -> Evaluation:
-        """Any requirements: count classes, take verdicts, suppress, until nothing changes."""
-        cells = self._serving_cells(levels).cells
-        shields = sorted({requirement.shield for requirement in self.requirements})
-        classes = {shield: _classes_at(cells, self.space.hierarchies, levels, shield) for shield in shields}
+    def _evaluate_once(self, serving: MergedCells, levels: Levels, allowed: int) -> Evaluation:
+        """All requirements are about the same classes: verdicts are taken once, and by class."""
+        class_of_cell, first = serving.classes_at(levels)
+        classes = count_classes(serving.cells, class_of_cell, len(first))
+        holds = np.ones(len(first), dtype=np.bool_)
+        for requirement in self.requirements:
+            holds &= requirement.model.holds(classes, self.reference)
+        records = classes.records
+        sure = records - self._most_kept(classes, self.requirements, holds, allowed)
+        certain = int(sure.sum())
+        if certain > allowed or certain == self.records:
+            return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
+        codes = serving.cells.codes[:, first]
+        certain_hidden = self._hidden(codes, sure, levels)
+        out = np.where(holds, 0, records)
+        suppressed = int(out.sum())
+        if suppressed > allowed or suppressed == self.records:
+            return Evaluation(levels, suppressed, feasible=False, certain=certain, certain_hidden=certain_hidden)
+        sizes = records[holds] if self.counts_classes else records[:0]
+        return Evaluation(
+            levels,
+            suppressed,
+            feasible=True,
+            certain=certain,
+            hidden=certain_hidden if suppressed == certain else self._hidden(codes, out, levels),
+            certain_hidden=certain_hidden,
+            squares=_sum_of_squares(sizes),
+            classes=len(sizes),
+        )
+
+    def _most_kept(
+        self, classes: Classes, requirements: Sequence[Requirement], holds: NDArray[np.bool_], allowed: int
+    ) -> NDArray[np.int64]:
+        """How many records of each class any more specific node keeps at most.
+
+        What stays of a class satisfies each requirement by itself, so that the least of their bounds holds; and no
+        part that stays is smaller than the least class that a requirement allows, so neither is their union.
+        Where nothing may be suppressed and merging keeps the models, a class that fails leaves no more specific node.
+        """
+        if allowed == 0 and all(self._prunes(requirement, allowed) for requirement in requirements):
+            return np.where(holds, classes.records, 0)
+        most = classes.records
+        additive = self.cells.subjects is None
+        for requirement in requirements:
+            most = np.minimum(most, requirement.model.most_kept(classes, self.reference, additive=additive))
+        least = max((requirement.model.least_class_size or 1 for requirement in requirements), default=1)
+        return np.where(most >= least, most, 0)
+
+    def _evaluate_shields(self, serving: MergedCells, levels: Levels, allowed: int) -> Evaluation:
+        """Requirements about several sets of classes: what one leaves out the others have to look at again."""
+        cells = serving.cells
+        classes = {}
+        for shield in _shields(self.requirements):
+            class_of_cell, first = serving.classes_at(levels, shield)
+            classes[shield] = (class_of_cell, len(first))
         sure = [r for r in self.requirements if self._prunes(r, allowed)]
         everyone = np.ones(len(cells), dtype=np.bool_)
         kept, possible = self._suppress(cells, classes, sure, everyone) if sure else (everyone, True)
-        certain = self.records - int(cells.counts[kept].sum())
+        known = self.records - int(cells.counts[kept].sum())
+        certain = known
+        if len(sure) < len(self.requirements):
+            certain += self._more_suppressed(cells, classes, kept)
         if not possible or certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
-        certain_hidden = self._hidden(cells, np.flatnonzero(~kept), levels)
+        certain_hidden = self._hidden(cells.codes, np.where(kept, 0, cells.counts), levels)
         if len(sure) < len(self.requirements):
-            # The others may fail classes which the sure ones then have to look at again.
-            kept, possible = self._suppress(cells, classes, list(self.requirements), everyone)
+            kept, possible = self._suppress(cells, classes, self.requirements, everyone)
         suppressed = self.records - int(cells.counts[kept].sum())
         if not possible or suppressed > allowed or suppressed == self.records:
             return Evaluation(levels, suppressed, feasible=False, certain=certain, certain_hidden=certain_hidden)
-        hidden = certain_hidden if suppressed == certain else self._hidden(cells, np.flatnonzero(~kept), levels)
-        squares = number_kept = 0
+        hidden = certain_hidden
+        if suppressed > known:
+            hidden = self._hidden(cells.codes, np.where(kept, 0, cells.counts), levels)
+        sizes = np.zeros(0, dtype=np.int64)
         if self.counts_classes:
-            class_of_cell, number = _classes_at(cells, self.space.hierarchies, levels, None)
-            sizes = np.bincount(class_of_cell[kept], cells.counts[kept], minlength=number).astype(np.int64)
-            squares, number_kept = sum(int(size) ** 2 for size in sizes), int(np.count_nonzero(sizes))
+            class_of_cell, first = serving.classes_at(levels)
+            sizes = np.bincount(class_of_cell[kept], cells.counts[kept], minlength=len(first)).astype(np.int64)
         return Evaluation(
             levels,
             suppressed,
@@ -205,80 +291,83 @@ class Evaluator:
             certain=certain,
             hidden=hidden,
             certain_hidden=certain_hidden,
-            squares=squares,
-            classes=number_kept,
+            squares=_sum_of_squares(sizes),
+            classes=int(np.count_nonzero(sizes)),
         )
+
+    def _more_suppressed(self, cells: Cells, classes: ShieldClasses, kept: NDArray[np.bool_]) -> int:
+        """How many records of the cells kept so far any more specific node suppresses at least.
+
+        Each shield gives a number by itself. They may be about the same records, so that only the largest counts.
+        """
+        most = 0
+        for shield, (class_of_cell, number) in classes.items():
+            asked = [r for r in self.requirements if r.shield == shield]
+            counted = _count_kept(cells, class_of_cell, number, kept)
+            stay = self._most_kept(counted, asked, counted.records > 0, self.records)
+            most = max(most, int((counted.records - stay).sum()))
+        return most
 
     def _suppress(
         self,
         cells: Cells,
-        classes: dict[tuple[int, ...], tuple[NDArray[np.int32], int]],
+        classes: ShieldClasses,
         requirements: Sequence[Requirement],
         kept: NDArray[np.bool_],
     ) -> tuple[NDArray[np.bool_], bool]:
-        """The cells that stay, and whether a class that only the population fills fails, which nothing can mend."""
-        shields = sorted({requirement.shield for requirement in requirements})
+        """The cells that stay, and whether a class that only the population fills fails, which nothing can mend.
+
+        After the first round only classes that lost a cell are looked at: the others are as they were.
+        """
+        changed = np.ones(len(cells), dtype=np.bool_)
         while True:
             staying = kept.copy()
-            possible = True
-            for shield in shields:
-                class_of_cell, number = classes[shield]
+            for shield in _shields(requirements):
+                class_of_cell, number = _only_with(changed, *classes[shield])
                 counted = _count_kept(cells, class_of_cell, number, kept)
                 for requirement in requirements:
                     if requirement.shield == shield:
                         holds = requirement.model.holds(counted, self.reference)
-                        staying &= holds[class_of_cell]
-                        if counted.population is not None:
-                            possible &= bool(np.all(holds[counted.records == 0]))
-            if np.array_equal(staying, kept):
-                return kept, possible
+                        if counted.population is not None and not np.all(holds[counted.records == 0]):
+                            return staying, False
+                        staying &= np.append(holds, [True])[class_of_cell]  # a cell of class -1 stays
+            changed = kept & ~staying
+            if not changed.any():
+                return kept, True
             kept = staying
 
-    def _hidden(self, cells: Cells, out: NDArray[np.intp], levels: Levels) -> tuple[NDArray[np.int64], ...]:
-        """For each quasi-identifier, the records of these cells by group at the node's level."""
-        counts = cells.counts[out]
+    def _hidden(
+        self, codes: NDArray[np.int32], counts: NDArray[np.int64], levels: Levels
+    ) -> tuple[NDArray[np.int64], ...]:
+        """For each quasi-identifier, these counts by group at the node's level."""
+        groups, starts = self._groups
+        at = np.array([begins[level] for begins, level in zip(starts, levels, strict=True)])
+        found = np.zeros((len(levels), self._most_groups), dtype=np.int64)
+        kernels.count_groups(codes, counts, groups, at, found)
         return tuple(
-            np.bincount(
-                hierarchy.levels[level].groups[codes[out]],
-                counts,
-                minlength=len(hierarchy.levels[level].labels),
-            ).astype(np.int64)
-            for hierarchy, level, codes in zip(self.space.hierarchies, levels, cells.codes, strict=True)
+            row[: len(hierarchy.levels[level].labels)]
+            for row, hierarchy, level in zip(found, self.space.hierarchies, levels, strict=True)
         )
 
 
-@dataclass(frozen=True)
-class _Merged:
-    """Cells in which those that a node cannot tell apart, sensitive values included, are one.
+def _shields(requirements: Sequence[Requirement]) -> list[tuple[int, ...]]:
+    return sorted({requirement.shield for requirement in requirements})
 
-    Each keeps the codes of the first of them, so that hierarchies apply as before.
-    """
 
-    cells: Cells
-    levels: Levels
+def _only_with(
+    changed: NDArray[np.bool_], class_of_cell: NDArray[np.int32], number: int
+) -> tuple[NDArray[np.int32], int]:
+    """The classes that hold a changed cell, numbered anew, and how many they are; cells of all others are in -1."""
+    if changed.all():
+        return class_of_cell, number
+    touched = np.zeros(number, dtype=np.bool_)
+    touched[class_of_cell[changed]] = True
+    renumbered = np.where(touched, np.cumsum(touched) - 1, -1).astype(np.int32)
+    return renumbered[class_of_cell], int(np.count_nonzero(touched))
 
-    def merge(self, hierarchies: Sequence[Hierarchy], levels: Levels) -> _Merged:
-        cells = self.cells
-        columns = [*cells.codes, *cells.sensitive.values()]
-        lookups = [h.levels[level].groups for h, level in zip(hierarchies, levels, strict=True)]
-        lookups += [np.arange(len(cells.domains[name]), dtype=np.int32) for name in cells.sensitive]
-        ranks, first = rank_combinations(columns, lookups, len(cells))
-        counts = np.zeros(len(first), dtype=np.int64)
-        add_counts(ranks, cells.counts, counts)
-        population = None
-        if cells.population is not None:
-            population = np.zeros(len(first), dtype=np.int64)
-            add_counts(ranks, cells.population, population)
-        merged = Cells(
-            cells.quasi,
-            np.ascontiguousarray(cells.codes[:, first]),
-            counts,
-            {name: codes[first] for name, codes in cells.sensitive.items()},
-            cells.domains,
-            None,
-            population,
-        )
-        return _Merged(merged, levels)
+
+def _sum_of_squares(sizes: NDArray[np.int64]) -> int:
+    return sum(int(size) ** 2 for size in sizes)
 
 
 def _count_kept(cells: Cells, class_of_cell: NDArray[np.int32], number: int, kept: NDArray[np.bool_]) -> Classes:
@@ -288,12 +377,3 @@ def _count_kept(cells: Cells, class_of_cell: NDArray[np.int32], number: int, kep
     if cells.population is None:
         return count_classes(cells, class_of_cell, number, kept)
     return count_classes(replace(cells, counts=np.where(kept, cells.counts, 0)), class_of_cell, number)
-
-
-def _classes_at(
-    cells: Cells, hierarchies: Sequence[Hierarchy], levels: Sequence[int], shield: Sequence[int] | None
-) -> tuple[NDArray[np.int32], int]:
-    positions = range(len(levels)) if shield is None else shield
-    lookups = [np.ascontiguousarray(hierarchies[p].levels[levels[p]].groups) for p in positions]
-    ranks, first = rank_combinations([cells.codes[p] for p in positions], lookups, len(cells))
-    return ranks, len(first)

@@ -36,6 +36,9 @@ READ_IN_VAIN = 4.0
 MANY, FEW = 64, 8
 """So many undecided nodes that are alike are worth a table of their own, so few chunks of one."""
 
+ANY = (math.inf, math.inf)
+"""Any number of suppressed records is worth knowing exactly."""
+
 CHUNK_ENTROPY = 5.0
 """Nats: enough chunks for failures to show early."""
 
@@ -76,7 +79,7 @@ class Undecided:
             highest = members[heights == heights.max()]
             levels = tuple(int(level) for level in self.nodes[:, highest[np.argmin(self.bounds[highest])]])
             chosen.append(levels)
-            members = members[~at_most(self.nodes[:, members], levels)]
+            members = members[~at_most(self.nodes.take(members, axis=1), levels)]
         return chosen
 
     def next_in_order(self, order: Sequence[int], number: int) -> list[Levels]:
@@ -93,7 +96,8 @@ class Undecided:
                 row = self.nodes[position, last]
                 last = last[row == row.max()]
             chosen.append(tuple(int(level) for level in self.nodes[:, last[0]]))
-            free = free[~at_most(self.nodes[:, free], chosen[-1])]
+            if len(chosen) < number:
+                free = free[~at_most(self.nodes.take(free, axis=1), chosen[-1])]
         return chosen
 
     def promising(self, number: int) -> list[Levels]:
@@ -102,7 +106,7 @@ class Undecided:
         free = np.flatnonzero(self.open)
         while len(chosen) < number and len(free):
             lowest = self.nodes[:, free[np.argmin(self.bounds[free])]]
-            nodes = self.nodes[:, free]
+            nodes = self.nodes.take(free, axis=1)
             above = nodes[0] >= lowest[0]
             for row, level in zip(nodes[1:], lowest[1:], strict=True):
                 above &= row >= level
@@ -113,7 +117,7 @@ class Undecided:
     def rooms(self, levels: Levels, limit: float) -> tuple[float, float]:
         """With how many suppressed records the node, and with how many any undecided one below, is worth nothing."""
         below = np.flatnonzero(at_most(self.nodes, levels) & self.open)
-        rooms = self._loss.most_hidden(self.nodes[:, below], limit)
+        rooms = self._loss.most_hidden(self.nodes.take(below, axis=1), limit)
         own = rooms[self.height[below] == sum(levels)]
         return float(own.max(initial=-math.inf)), float(rooms.max(initial=-math.inf))
 
@@ -126,7 +130,7 @@ class Undecided:
         members = np.flatnonzero(below)
         self.open[members[self.height[members] == sum(evaluation.levels)]] = False
         if evaluation.certain:
-            nodes = self.nodes[:, members]
+            nodes = self.nodes.take(members, axis=1)
             better = self._loss.bound_hiding(nodes, np.full(len(members), evaluation.certain, dtype=np.int64))
             if evaluation.certain_hidden:
                 np.maximum(better, self.base[members] + self._loss.excess(evaluation.sure), out=better)
@@ -142,6 +146,7 @@ class Chunking:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._sizes = evaluator.sizes
+        self._focus = evaluator.focus
         self._entropies = _entropies(evaluator)
         self._heights = tuple(hierarchy.height for hierarchy in evaluator.space.hierarchies)
         self.order = sorted(range(len(self._heights)), key=lambda position: -self._entropies[position][0])
@@ -152,14 +157,14 @@ class Chunking:
         sizes = self._sizes
         if sizes is None:
             return
-        nodes = undecided.nodes[:, undecided.open]
+        nodes = undecided.nodes.compress(undecided.open, axis=1)
         alike = nodes
         for position in self.order[:2]:
-            nearer = alike[:, alike[position] == levels[position]]
+            nearer = alike.compress(alike[position] == levels[position], axis=1)
             if nearer.shape[1] < MANY:
                 break
             alike = nearer
-            sizes.focus(meet(alike))
+            self._focus(meet(alike))
         if sizes.read_in_vain(levels) >= READ_IN_VAIN:
             high, served = self._join(levels, alike)
             if served >= FEW and high != self._heights and not sizes.has_chunks(high):
@@ -223,13 +228,13 @@ def search_frontier(
         while left := undecided.cut(incumbent.cut):
             if watch.expired(1.0 - left / space.size):
                 return undecided.least_bound()
-            evaluator.focus(meet(undecided.nodes[:, undecided.open]))
+            evaluator.focus(meet(undecided.nodes.compress(undecided.open, axis=1)))
             if incumbent.since_better < PATIENCE:
                 chosen = undecided.promising(workers)
             else:
                 chosen = undecided.next_in_order(chunking.order, workers)
                 chunking.prepare(chosen[0], undecided)
-            rooms = [undecided.rooms(levels, incumbent.cut) for levels in chosen]
+            rooms = [undecided.rooms(levels, incumbent.cut) if evaluator.looks_at_sizes else ANY for levels in chosen]
             for evaluation in run(check, chosen, *zip(*rooms, strict=True)):
                 incumbent.offer(evaluation)
                 undecided.settle(evaluation, prunes=prunes, allowed=allowed)

@@ -161,3 +161,30 @@ def small_in_cross(
         for group in range(height):
             for column in range(columns):
                 merged[group, column] = 0
+
+
+@njit(cache=True, nogil=True)
+def count_groups(
+    codes: Codes, counts: NDArray[np.int64], groups: Codes, starts: NDArray[np.int64], found: NDArray[np.int64]
+) -> None:
+    """Add each class's count to its group in every attribute: that of a code is `groups[starts[a] + code]`.
+
+    `found[a, group]` has room for the groups of the attribute that has the most.
+    """
+    attributes, classes = codes.shape
+    for i in range(classes):
+        if counts[i] != 0:
+            for a in range(attributes):
+                found[a, groups[starts[a] + codes[a, i]]] += counts[i]
+
+
+@njit(cache=True, nogil=True)
+def at_most(nodes: NDArray[np.int8], levels: NDArray[np.int8], below: NDArray[np.bool_]) -> None:
+    """Which of the nodes (one a column) are the given node or more specific in every attribute."""
+    attributes, number = nodes.shape
+    for i in range(number):
+        below[i] = True
+        for a in range(attributes):
+            if nodes[a, i] > levels[a]:
+                below[i] = False
+                break

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
+from medveil.lattice import kernels
 
 Levels = tuple[int, ...]
 """A node: the level of each quasi-identifier, in the order of the cells' columns."""
@@ -130,10 +131,9 @@ class Space:
 
 def at_most(nodes: NDArray[np.int8], levels: Sequence[int]) -> NDArray[np.bool_]:
     """Which of the nodes (one a column) are the given node or more specific in every quasi-identifier."""
-    below = nodes[0] <= levels[0]
-    for row, level in zip(nodes[1:], levels[1:], strict=True):
-        below &= row <= level
-    return np.asarray(below, dtype=np.bool_)
+    below = np.empty(nodes.shape[1], dtype=np.bool_)
+    kernels.at_most(np.ascontiguousarray(nodes), np.array(levels, dtype=np.int8), below)
+    return below
 
 
 def meet(nodes: NDArray[np.int8]) -> Levels:

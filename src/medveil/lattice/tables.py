@@ -26,6 +26,9 @@ SAMPLED_ABOVE = 1 << 16
 SAMPLE_STEP = 8
 """Whether a table would be smaller is first tried on one cell in eight, where there are many."""
 
+LOOKUPS_KEPT = 64
+"""How many look-up tables of packs are kept: nodes checked one after the other differ in few levels."""
+
 
 def parents(hierarchy: Hierarchy, low: int, high: int) -> NDArray[np.int32]:
     """For each group of level `low`, its group at level `high`."""
@@ -102,6 +105,7 @@ class PackedTable:
         self.chunks = np.array([0, len(counts)], dtype=np.int64)
         self.largest_chunk = len(counts)
         self._weights: tuple[int, NDArray[np.uint8]] | None = None
+        self._lookups: dict[tuple[object, ...], tuple[NDArray[np.int32], int]] = {}
         self._parents: dict[tuple[int, int], tuple[NDArray[np.int32], int]] = {}
 
     @classmethod
@@ -150,17 +154,29 @@ class PackedTable:
         """
         tables, radices = [], []
         for pack in self.packing.positions:
-            table, radix = np.zeros(1, dtype=np.int32), 1
-            for position in pack:
-                groups, number = self.parents(position, levels[position])
-                if number == 1 or (chunked and levels[position] == self.join[position]):
-                    table = np.repeat(table, self.packing.sizes[position])
-                else:
-                    table = (table[:, None] * np.int32(number) + groups).ravel()
-                    radix *= number
-            tables.append(table)
-            radices.append(radix)
+            wanted = (pack, chunked, *(levels[position] for position in pack))
+            found = self._lookups.get(wanted)
+            if found is None:
+                if len(self._lookups) >= LOOKUPS_KEPT:
+                    self._lookups.clear()
+                found = self._lookups[wanted] = self._pack_lookup(pack, levels, chunked=chunked)
+            tables.append(found[0])
+            radices.append(found[1])
         return Lookup(tuple(tables), tuple(radices), math.prod(radices))
+
+    def _pack_lookup(
+        self, pack: tuple[int, ...], levels: Sequence[int], *, chunked: bool
+    ) -> tuple[NDArray[np.int32], int]:
+        """From the codes of one pack to digits, and how many digits there may be."""
+        table, radix = np.zeros(1, dtype=np.int32), 1
+        for position in pack:
+            groups, number = self.parents(position, levels[position])
+            if number == 1 or (chunked and levels[position] == self.join[position]):
+                table = np.repeat(table, self.packing.sizes[position])
+            else:
+                table = (table[:, None] * np.int32(number) + groups).ravel()
+                radix *= number
+        return table, radix
 
     def keys(self, levels: Sequence[int]) -> tuple[NDArray[np.int64], int]:
         """The key of each cell at a node, folded where it would be too long, and the size of the key space."""

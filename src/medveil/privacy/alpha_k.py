@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from medveil.privacy.classes import Classes
+from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
 from medveil.privacy.sensitive import SensitiveModel, coded, confidences
 from medveil.privacy.worst import highest, lowest, or_empty
@@ -56,6 +57,11 @@ class AlphaKAnonymity(SensitiveModel):
         within = self._shares(classes, reference) <= self.alpha
         return or_empty(within & (classes.sizes >= self.k), classes)
 
+    def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
+        """The ceiling of a watched value's share is alpha."""
+        ceilings = np.where(self._watched(reference), self.alpha, 1.0)
+        return most_below(self.histogram(classes), classes, ceilings, self.k)
+
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         return {"alpha": highest(self._shares(classes, reference), classes), "k": lowest(classes.sizes, classes)}
 
@@ -65,5 +71,10 @@ class AlphaKAnonymity(SensitiveModel):
         return named if self.value is None else {**named, "value": self.value}
 
     def _shares(self, classes: Classes, reference: Reference) -> NDArray[np.float64]:
-        watched = None if self.value is None else coded((self.value,), self.about(), reference)
-        return confidences(self.histogram(classes), classes, watched)
+        return confidences(self.histogram(classes), classes, self._watched(reference))
+
+    def _watched(self, reference: Reference) -> NDArray[np.bool_]:
+        """Which codes of the attribute's domain are watched."""
+        if self.value is None:
+            return np.ones(len(reference.domains[self.about()].values), dtype=np.bool_)
+        return coded((self.value,), self.about(), reference)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from medveil.privacy.classes import Classes
+from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
-from medveil.privacy.sensitive import SensitiveModel, highest_by_class, shares
+from medveil.privacy.sensitive import SensitiveModel, highest_by_class
 from medveil.privacy.worst import at_most, highest, or_empty
 
 
@@ -46,6 +47,14 @@ class BetaLikeness(SensitiveModel):
     def holds(self, classes: Classes, reference: Reference) -> Verdict:
         return or_empty(at_most(self._gains(classes, reference), self.beta), classes)
 
+    def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
+        """The ceiling of a value's share is p_s (1 + min(beta, -log p_s)), without the logarithm for basic."""
+        whole = reference.shares(self.about())
+        gains = np.full(len(whole), self.beta)
+        if self.variant == "enhanced":
+            gains = np.minimum(gains, -np.log(whole, out=np.zeros(len(whole)), where=whole > 0))
+        return most_below(self.histogram(classes), classes, whole * (1.0 + gains))
+
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         """The least beta with which every class holds; infinite where a class exceeds -log p, so that none does."""
         return {"beta": highest(self._gains(classes, reference), classes)}
@@ -59,7 +68,7 @@ class BetaLikeness(SensitiveModel):
         histogram = self.histogram(classes)
         of_input = reference.shares(self.about())[histogram.values]
         known = of_input > 0
-        ratio = np.divide(shares(histogram), of_input, out=np.full(len(of_input), math.inf), where=known)
+        ratio = np.divide(histogram.shares, of_input, out=np.full(len(of_input), math.inf), where=known)
         gain = np.maximum(ratio - 1.0, 0.0)
         if self.variant == "enhanced":
             bound = -np.log(of_input, out=np.zeros(len(of_input)), where=known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,21 @@ class Histogram:
     values: NDArray[np.int32]
     counts: NDArray[np.int64]
 
-    @property
+    @cached_property
     def classes(self) -> NDArray[np.int64]:
         """The class of each pair."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
+        """The sum of each class's counts: its records, or its distinct (person, value) pairs."""
+        running = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.counts)))
+        return np.diff(running[self.offsets])
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of each pair in its class: p = count / total."""
+        return np.asarray(self.counts / self.totals[self.classes], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.model import Reference
 
+TABLED, LEAST_TABLED = 16, 1 << 16
+"""Up to so many entries for each cell, or so many, a table of classes by values is filled rather than cells sorted."""
+
 
 def count_classes(
     cells: Cells,
@@ -33,7 +36,8 @@ def count_classes(
     population = None
     if cells.population is not None:
         population = _sums(classes, np.ascontiguousarray(cells.population, dtype=np.int64), number_of_classes)
-    classes = np.where(counts > 0, classes, np.int32(-1))
+    if not counts.all():
+        classes = np.where(counts > 0, classes, np.int32(-1))
 
     people_offsets = people = None
     sizes = records
@@ -46,6 +50,12 @@ def count_classes(
     histograms = {}
     for name, codes in cells.sensitive.items():
         values = np.ascontiguousarray(codes, dtype=np.int32)
+        entries = number_of_classes * len(cells.domains[name])
+        if cells.subjects is None and entries <= max(TABLED * len(cells), LEAST_TABLED):
+            table = np.zeros((number_of_classes, len(cells.domains[name])), dtype=np.int64)
+            _cross_count(classes, values, counts, table)
+            histograms[name] = Histogram(*_filled(table, len(cells)))
+            continue
         by_value, _ = _sorted(_members(classes), values, len(cells.domains[name]))
         order, bounds = _sorted(by_value, classes, number_of_classes)
         offsets, starts = _runs(order, bounds, values)
@@ -76,10 +86,42 @@ def _members(classes: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.flatnonzero(classes >= 0)
 
 
+@njit(cache=True, nogil=True)
 def _sums(classes: NDArray[np.int32], counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    """The sum of the counts of each class (exact up to 2^53)."""
-    members = classes >= 0
-    return np.bincount(classes[members], counts[members], minlength=number).astype(np.int64)
+    """The sum of the counts of each class."""
+    sums = np.zeros(number, dtype=np.int64)
+    for cell in range(len(classes)):
+        if classes[cell] >= 0:
+            sums[classes[cell]] += counts[cell]
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _cross_count(
+    classes: NDArray[np.int32], values: NDArray[np.int32], counts: NDArray[np.int64], table: NDArray[np.int64]
+) -> None:
+    """Add the count of each cell that is in a class to the table of classes by values."""
+    for cell in range(len(classes)):
+        if classes[cell] >= 0:
+            table[classes[cell], values[cell]] += counts[cell]
+
+
+@njit(cache=True, nogil=True)
+def _filled(table: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """The entries of a table that are not 0, at most so many, row by row: where each row begins, columns, entries."""
+    rows, columns = table.shape
+    offsets = np.zeros(rows + 1, dtype=np.int64)
+    values = np.empty(most + 1, dtype=np.int32)
+    counts = np.empty(most + 1, dtype=np.int64)
+    number = 0
+    for row in range(rows):
+        for column in range(columns):
+            # Written in any case and kept if not 0: no branch that could be mispredicted.
+            values[number] = column
+            counts[number] = table[row, column]
+            number += table[row, column] != 0
+        offsets[row + 1] = number
+    return offsets, values[:number], counts[:number]
 
 
 def _runs(

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from medveil.privacy.classes import Classes
+from medveil.privacy.keeping import ROUNDING, most_below
 from medveil.privacy.model import Reference, Verdict
-from medveil.privacy.sensitive import SensitiveModel, highest_by_class, shares
+from medveil.privacy.sensitive import SensitiveModel, highest_by_class
 from medveil.privacy.worst import highest, or_empty
 
 
@@ -53,6 +54,24 @@ class DeltaDisclosure(SensitiveModel):
     def holds(self, classes: Classes, reference: Reference) -> Verdict:
         return or_empty(self._logarithms(classes, reference) < self.delta, classes)
 
+    def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
+        """The ceiling of a value's share is e^delta p(T, s), whether or not absent values are ignored.
+
+        Where they are refused, each value of the input also has more than e^-delta p(T, s) of the m records that
+        stay, of at most n(E, s): so m < n(E, s) e^delta / p(T, s), and nothing stays where one is absent.
+        """
+        histogram = self.histogram(classes)
+        whole = reference.shares(self.about())
+        factor = math.exp(self.delta)
+        most = most_below(histogram, classes, whole * factor)
+        if self.absent == "refuse":
+            of_input = whole[histogram.values]
+            enough = np.divide(histogram.counts * factor, of_input, out=np.zeros(len(of_input)), where=of_input > 0)
+            scarcest = -highest_by_class(histogram, -enough)
+            most = np.minimum(most, (scarcest * (1.0 + ROUNDING)).astype(np.int64))
+            most[np.diff(histogram.offsets) < np.count_nonzero(whole)] = 0
+        return most
+
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         return {"delta": highest(self._logarithms(classes, reference), classes)}
 
@@ -65,7 +84,7 @@ class DeltaDisclosure(SensitiveModel):
         histogram = self.histogram(classes)
         whole = reference.shares(self.about())
         of_input = whole[histogram.values]
-        ratio = np.divide(shares(histogram), of_input, out=np.full(len(of_input), math.inf), where=of_input > 0)
+        ratio = np.divide(histogram.shares, of_input, out=np.full(len(of_input), math.inf), where=of_input > 0)
         largest = highest_by_class(histogram, np.abs(np.log(ratio)))
         if self.absent == "refuse":
             largest[np.diff(histogram.offsets) < np.count_nonzero(whole)] = math.inf

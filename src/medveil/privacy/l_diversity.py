@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.model import Reference, Verdict, in_figures
-from medveil.privacy.sensitive import SensitiveModel, highest_by_class, shares, sum_by_class
+from medveil.privacy.sensitive import SensitiveModel, highest_by_class, sum_by_class
 from medveil.privacy.worst import SLACK, highest, lowest, or_empty
 
 
@@ -117,7 +117,7 @@ class LDiversity(SensitiveModel):
 
 def entropies(histogram: Histogram) -> NDArray[np.float64]:
     """The entropy of each class's values, -sum_s p log p, in nats."""
-    share = shares(histogram)
+    share = histogram.shares
     return sum_by_class(histogram, -share * np.log(share))
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes
+from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
 from medveil.privacy.sensitive import SensitiveModel, coded, confidences
 from medveil.privacy.worst import highest, lowest, or_empty
@@ -82,6 +83,11 @@ class LKCPrivacy(SensitiveModel):
         within = self._confidences(classes, reference) <= self.c
         return or_empty(within & (classes.sizes >= self.k), classes)
 
+    def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
+        """The ceiling of a watched value's share is C."""
+        ceilings = np.where(self._watched(reference), self.c, 1.0)
+        return most_below(self.histogram(classes), classes, ceilings, self.k)
+
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         confidence = highest(self._confidences(classes, reference), classes)
         return {"l": float(self.l), "k": lowest(classes.sizes, classes), "c": confidence}
@@ -92,5 +98,10 @@ class LKCPrivacy(SensitiveModel):
         return named if self.values is None else {**named, "values": list(self.values)}
 
     def _confidences(self, classes: Classes, reference: Reference) -> NDArray[np.float64]:
-        watched = None if self.values is None else coded(self.values, self.about(), reference)
-        return confidences(self.histogram(classes), classes, watched)
+        return confidences(self.histogram(classes), classes, self._watched(reference))
+
+    def _watched(self, reference: Reference) -> NDArray[np.bool_]:
+        """Which codes of the attribute's domain are watched."""
+        if self.values is None:
+            return np.ones(len(reference.domains[self.about()].values), dtype=np.bool_)
+        return coded(self.values, self.about(), reference)

@@ -55,7 +55,7 @@ class PrivacyModel(BaseModel, ABC):
 
     `monotone`: merging classes that satisfy the model gives one that does, where counts add up.
     `absorbing`: adding any records to a class that satisfies the model leaves it satisfied. Absorbing implies monotone.
-    A search without suppression may prune by `survives_merging`, one with suppression only by `absorbing`.
+    A search without suppression may prune by `survives_merging`, one with suppression by `most_kept`.
     A class of no records, which only a population can bring, is not published and holds every model that is
     about published records; both declarations speak of classes that have some.
     """
@@ -143,6 +143,24 @@ class PrivacyModel(BaseModel, ABC):
     @abstractmethod
     def holds(self, classes: Classes, reference: Reference) -> Verdict:
         """Whether each class satisfies the model."""
+
+    def most_kept(self, classes: Classes, reference: Reference, *, additive: bool) -> NDArray[np.int64]:
+        """How many records of each class can stay at most, however it is divided and whichever parts are left out.
+
+            sum_i |K_i| <= most_kept(E)   for all disjoint parts K_1, K_2, ... of E that satisfy the model
+
+        `additive` as in `survives_merging`. For an absorbing model no part of a class that fails satisfies it.
+        """
+        if self.absorbing:
+            return np.where(self.holds(classes, reference), classes.records, 0)
+        return self.most_united(classes, reference) if additive else classes.records
+
+    def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:  # noqa: ARG002
+        """`most_kept` where counts are of records, by what the model says of a union of parts that satisfy it.
+
+        A model that says no more than this default is searched without a bound on what it suppresses.
+        """
+        return classes.records
 
     @abstractmethod
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes
+from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
 from medveil.privacy.sensitive import SensitiveModel, highest_by_class
 from medveil.privacy.worst import at_most, highest, lowest, or_empty
@@ -58,6 +59,10 @@ class MSBounding(SensitiveModel):
         within = at_most(self._excess(classes, reference), 1.0)
         return or_empty(within & (classes.sizes >= self.k), classes)
 
+    def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
+        """The ceiling of a value's share is its own bound."""
+        return most_below(self.histogram(classes), classes, self._bounds(reference), self.k)
+
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         return {"k": lowest(classes.sizes, classes), "of_bound": highest(self._excess(classes, reference), classes)}
 
@@ -68,12 +73,15 @@ class MSBounding(SensitiveModel):
     def _excess(self, classes: Classes, reference: Reference) -> NDArray[np.float64]:
         """The largest share of each class's people with one value, over the bound of that value."""
         histogram = self.histogram(classes)
+        shares = histogram.counts / classes.sizes[histogram.classes]
+        return highest_by_class(histogram, shares / self._bounds(reference)[histogram.values])
+
+    def _bounds(self, reference: Reference) -> NDArray[np.float64]:
+        """The bound of each value."""
         known = reference.domains[self.about()].values
         if not set(self.values) <= set(known):
             raise PolicyError(
                 f"A value which the privacy model names does not occur in column '{self.about()}'.",
                 "Write it exactly as the data do.",
             )
-        bounds = np.array([self.values.get(value, self.theta) if value is not None else self.theta for value in known])
-        shares = histogram.counts / classes.sizes[histogram.classes]
-        return highest_by_class(histogram, shares / bounds[histogram.values])
+        return np.array([self.values.get(value, self.theta) if value is not None else self.theta for value in known])

@@ -91,17 +91,6 @@ def highest_by_class(histogram: Histogram, figures: NDArray[Any]) -> NDArray[np.
     return highest
 
 
-def totals(histogram: Histogram) -> NDArray[np.int64]:
-    """The sum of each class's counts: its records, or its distinct (person, value) pairs."""
-    running = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(histogram.counts)))
-    return np.diff(running[histogram.offsets])
-
-
-def shares(histogram: Histogram) -> NDArray[np.float64]:
-    """The share of each pair in its class: p = count / total."""
-    return np.asarray(histogram.counts / totals(histogram)[histogram.classes], dtype=np.float64)
-
-
 def coded(values: tuple[str, ...], attribute: str, reference: Reference) -> NDArray[np.bool_]:
     """Which codes of the attribute's domain are these values; one that does not occur is likely a slip and refused."""
     known = reference.domains[attribute].values
@@ -113,12 +102,10 @@ def coded(values: tuple[str, ...], attribute: str, reference: Reference) -> NDAr
     return np.array([value in values for value in known], dtype=np.bool_)
 
 
-def confidences(histogram: Histogram, classes: Classes, watched: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-    """The largest share of each class's people who have one same value, among the watched values (all where None).
+def confidences(histogram: Histogram, classes: Classes, watched: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The largest share of each class's people who have one same value, among the watched values.
 
     A person may have several values, so shares of people may sum to more than 1.
     """
-    counts = histogram.counts
-    if watched is not None:
-        counts = np.where(watched[histogram.values], counts, 0)
+    counts = np.where(watched[histogram.values], histogram.counts, 0)
     return highest_by_class(histogram, counts / classes.sizes[histogram.classes])

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes, Histogram
+from medveil.privacy.keeping import Covering, most_covered, running, side_by_side
 from medveil.privacy.model import Reference, Verdict, in_figures
-from medveil.privacy.sensitive import SensitiveModel, shares, sum_by_class, totals
+from medveil.privacy.sensitive import SensitiveModel, sum_by_class
 from medveil.privacy.worst import at_most, highest, or_empty
 from medveil.table.schema import Kind
 
@@ -71,6 +73,33 @@ class TCloseness(SensitiveModel):
     def holds(self, classes: Classes, reference: Reference) -> Verdict:
         return or_empty(at_most(self.distances(classes, reference), self.t), classes)
 
+    def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
+        """What stays of a class is a mixture of parts within t, so it is within t: every distance is convex in P.
+
+        As 1 - |x - y| = min(x, y) + min(1 - x, 1 - y) for shares x and y, and shares sum to 1, D <= t says
+
+            equal:         sum_i min(p_i, q_i) >= 1 - t
+            ordered:       sum_(i < m) min(F_P(i), F_Q(i)) + min(1 - F_P(i), 1 - F_Q(i)) >= (1 - t) (m - 1)
+            hierarchical:  sum_(h < H) sum_g min(P_h(g), Q_h(g)) >= (1 - t) H
+
+        F: the running sums of shares. For all three `most_covered` knows how many records can stay.
+        """
+        covered, terms = self._coverings(self.histogram(classes), reference)
+        t = self.t / 2.0 if self.distance == "variational" else self.t
+        return most_covered(covered, (1.0 - t) * terms, classes.records)
+
+    def _coverings(self, histogram: Histogram, reference: Reference) -> tuple[Covering, int]:
+        """What the records that stay must cover of the input's shares, and how many times all of them."""
+        attribute = self.about()
+        whole = reference.shares(attribute)
+        if self.distance == "ordered":
+            return running(histogram, whole), len(whole) - 1
+        if self.distance == "hierarchical":
+            levels = reference.hierarchies[attribute].levels[:-1]
+            joined = [coarsened(histogram, whole, level.groups) for level in levels]
+            return side_by_side([Covering(h.offsets, h.counts, w[h.values]) for h, w in joined]), len(levels)
+        return Covering(histogram.offsets, histogram.counts, whole[histogram.values]), 1
+
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         return {"t": highest(self.distances(classes, reference), classes)}
 
@@ -104,7 +133,22 @@ class TCloseness(SensitiveModel):
 
 def equal(histogram: Histogram, whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """1/2 sum_i |p_i - q_i|, as the sum of what p has above q: needs only the values that a class holds."""
-    return sum_by_class(histogram, np.maximum(shares(histogram) - whole[histogram.values], 0.0))
+    return _above(histogram.offsets, histogram.values, histogram.counts, whole)
+
+
+@njit(cache=True, nogil=True)
+def _above(
+    offsets: NDArray[np.int64], values: NDArray[np.int32], counts: NDArray[np.int64], whole: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """sum_i max(p_i - q_i, 0) of each class."""
+    found = np.zeros(len(offsets) - 1, dtype=np.float64)
+    for number in range(len(found)):
+        total = 0
+        for i in range(offsets[number], offsets[number + 1]):
+            total += counts[i]
+        for i in range(offsets[number], offsets[number + 1]):
+            found[number] += max(counts[i] / total - whole[values[i]], 0.0)
+    return found
 
 
 def ordered(histogram: Histogram, whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,7 +165,7 @@ def ordered(histogram: Histogram, whole: NDArray[np.float64]) -> NDArray[np.floa
 
     counted = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(histogram.counts)))
     classes = histogram.classes
-    of_class = (counted[1:] - counted[histogram.offsets[classes]]) / totals(histogram)[classes]
+    of_class = (counted[1:] - counted[histogram.offsets[classes]]) / histogram.totals[classes]
     begin = histogram.values.astype(np.int64)
     end = np.roll(begin, -1)
     end[last] = size
