@@ -20,6 +20,8 @@ from medveil.workspace import Workspace
 
 _POLL = 0.1
 """Seconds between two looks at whether a run was cancelled."""
+_GRACE = 0.5
+"""Seconds in which a cancelled run may stop by itself, at its next step or interrupted query, and clean up."""
 
 
 class Stage(StrEnum):
@@ -118,8 +120,14 @@ class Run:
     def engine(self, source: Source, columns: Sequence[str], *, may_be_empty: bool = False) -> Iterator[Engine]:
         """An engine that holds a source's columns, and stops counting where the run is cancelled."""
         opened = self.engines(source, columns, self.limits, may_be_empty=may_be_empty, interrupting=self.interrupting)
-        with opened as engine, self.interrupting(engine.interrupt):
-            yield engine
+        try:
+            with self.interrupting(opened.interrupt):
+                yield opened
+            opened.close()
+        except BaseException:
+            # A run may be stopped while it cleans up, but only once.
+            opened.close()
+            raise
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
@@ -132,6 +140,7 @@ class Run:
         try:
             with self._watched(lambda: raise_in_thread(thread, _Stop), again=False):
                 yield
+                self.check()
         except _Stop:
             raise _cancelled() from None
 
@@ -164,6 +173,8 @@ class Run:
                 time.sleep(_POLL)
                 if not self.cancelled():
                     continue
+                if not again:
+                    time.sleep(_GRACE)
                 try:
                     token.pop()
                 except IndexError:

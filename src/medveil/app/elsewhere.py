@@ -79,6 +79,7 @@ def run_elsewhere(
                     event = Event(Stage(told["stage"]), told["share"], told["detail"])
                     listen(Progressed(event, told["seconds"], told["memory"]))
                 case {"error": told}:
+                    run.check()
                     kind = getattr(errors, told["kind"], MedveilError)
                     error = kind(told["problem"], told["remedy"])
                     return Answer(reason=str(error), error=error, program=program)
