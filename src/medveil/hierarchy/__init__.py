@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from medveil.hierarchy.specification import HierarchySpec
 
 
-def builders() -> dict[str, type[HierarchySpec]]:
+def builders() -> Mapping[str, type[HierarchySpec]]:
     """Every kind of hierarchy that a policy may ask for, by the word it writes under `type:`."""
     # Imported here, so that importing one hierarchy module does not import all of them.
     from medveil.hierarchy.specification import HierarchySpec  # noqa: PLC0415
@@ -18,7 +19,7 @@ def builders() -> dict[str, type[HierarchySpec]]:
     return discover(sys.modules[__name__], HierarchySpec)  # type: ignore[type-abstract]
 
 
-def own_builders() -> dict[str, type[HierarchySpec]]:
+def own_builders() -> Mapping[str, type[HierarchySpec]]:
     """Those of medveil itself: what the auditor may build hierarchies with."""
     from medveil.hierarchy.specification import HierarchySpec  # noqa: PLC0415
     from medveil.registry import built_in  # noqa: PLC0415

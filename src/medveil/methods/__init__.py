@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from medveil.release.figures import Figure
 
 
-def methods() -> dict[str, type[Method]]:
+def methods() -> Mapping[str, type[Method]]:
     """Every method, by the name that a policy uses."""
     # Imported here, so that naming the package does not load every method.
     from medveil.methods.method import Method  # noqa: PLC0415

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from medveil.privacy.model import PrivacyModel
 
 
-def models() -> dict[str, type[PrivacyModel]]:
+def models() -> Mapping[str, type[PrivacyModel]]:
     """Every privacy model, by the name that a policy uses."""
     from medveil.privacy.model import PrivacyModel  # noqa: PLC0415 - naming the package must not load its kernels
 

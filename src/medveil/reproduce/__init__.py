@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from medveil.reproduce.reproduction import Reproduction
 
 
-def reproductions() -> dict[str, type[Reproduction]]:
+def reproductions() -> Mapping[str, type[Reproduction]]:
     """Every paper that can be reproduced, by its short name."""
     from medveil.registry import discover  # noqa: PLC0415
     from medveil.reproduce.reproduction import Reproduction  # noqa: PLC0415
