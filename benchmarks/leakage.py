@@ -25,7 +25,7 @@ from medveil.reproduce.leakage_iab import adult
 from medveil.risk.leakage import leakage_of
 from medveil.risk.leakage_entries import entries_of
 from medveil.run import Run
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 Result = TypeVar("Result")
 

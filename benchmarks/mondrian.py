@@ -29,9 +29,9 @@ from medveil.privacy.count import reference_of
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.model import Requirement
 from medveil.run import Run
+from medveil.sources.opening import open_source
 from medveil.table.labels import parse_label
 from medveil.table.schema import Attribute, Role, Schema
-from medveil.table.source import open_source
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
 K = 5

@@ -25,8 +25,8 @@ from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.model import PrivacyModel
 from medveil.privacy.t_closeness import TCloseness
+from medveil.sources.opening import open_source
 from medveil.table.schema import Kind
-from medveil.table.source import open_source
 
 if TYPE_CHECKING:
     import pandas as pd

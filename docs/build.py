@@ -19,9 +19,10 @@ from medveil.cli import app
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.methods import methods
-from medveil.policy import AttributePolicy, DataPolicy, OutputPolicy, Policy
+from medveil.policy import AttributePolicy, OutputPolicy, Policy
 from medveil.privacy import models
 from medveil.risk import risks
+from medveil.sources import sources
 from medveil.utility import measures
 
 PAGE = Path(__file__).parent / "reference.md"
@@ -68,6 +69,7 @@ def page() -> str:
         "Exit codes: 0 done, 2 bad input, 3 goal unreachable, 4 a claim did not verify, 130 stopped.",
         "## The policy file",
         *("\n".join(fields(part)) if not isinstance(part, str) else part for part in policy_parts()),
+        *section("Sources", "type", sources(), frozenset({"type"})),
         *section("Privacy models", "model", models(), frozenset()),
         *section("Methods", "name", methods(), frozenset()),
         *section("Hierarchies", "type", builders(), frozenset({"type"})),
@@ -80,7 +82,7 @@ def page() -> str:
 
 
 def policy_parts() -> Iterator[Any]:
-    yield from (Policy, "Under `data`, where a path alone does not say enough:", DataPolicy)
+    yield Policy
     yield from ("Under `attributes`, for each column:", AttributePolicy, "Under `output`:", OutputPolicy)
     yield from ("Under `evaluation`:", EvaluationPolicy)
 

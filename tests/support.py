@@ -15,9 +15,9 @@ from medveil.hierarchy.hierarchy import Hierarchy, build
 from medveil.methods.problem import Problem
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel, Requirement
+from medveil.sources.opening import open_source
 from medveil.table.domain import Domain
 from medveil.table.schema import Attribute, Kind, Role, Schema
-from medveil.table.source import open_source
 
 Groups = Sequence[Mapping[str | None, str | None]]
 """A hierarchy above its leaves: for each level, the group of each value."""

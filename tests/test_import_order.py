@@ -14,6 +14,7 @@ ORDER = (
     "workspace",
     "registry",
     "table",
+    "sources",
     "hierarchy",
     "guessing",
     "codes",

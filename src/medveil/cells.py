@@ -10,10 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.engine import EngineFactory
+from medveil.sources.source import Source
 from medveil.table.arrow import number_array, numpy_of
 from medveil.table.domain import Domain, encode, find_kind
 from medveil.table.schema import Kind, Schema
-from medveil.table.source import Source
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ from medveil.cells import Cells
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.hierarchy.specification import OWN, HierarchySpec
+from medveil.sources.source import SPACES
 from medveil.table.arrow import number_array, numpy_of
 from medveil.table.dates import DATE_FORMATS, read_date
 from medveil.table.domain import Domain, canonical, domain_of, find_kind, read_number
 from medveil.table.schema import Kind
-from medveil.table.source import SPACES
 from medveil.workspace import Workspace
 
 OUTSIDE = -1

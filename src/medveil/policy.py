@@ -22,27 +22,35 @@ from medveil.methods.method import Method
 from medveil.policy_file import Lines, read_policy_file
 from medveil.privacy import models
 from medveil.privacy.model import PrivacyModel
+from medveil.sources import sources
+from medveil.sources.file import FileSpec
+from medveil.sources.source import SourceSpec
 from medveil.table.schema import Kind, Role
 from medveil.workspace import Workspace
 
 _WRAPPER = re.compile(
-    r"(function|constrained|literal|tuple|list|dict|is-instance|union)[-\[].*|str|int|float|nullable|DataPolicy|Range"
+    r"(function|constrained|literal|tuple|list|dict|is-instance|union)[-\[].*|str|int|float|nullable|Range"
 )
 """What pydantic puts into a location beside keys and positions."""
 
 
 class OneOf:
-    """A field whose class is chosen by one of its keys, out of those that are found at run time."""
+    """A field whose class is chosen by one of its keys, out of those that are found at run time: the `usual` one where
+    the key is left out.
+    """
 
-    def __init__(self, key: str, found: Callable[[], Mapping[str, type[BaseModel]]]) -> None:
+    def __init__(self, key: str, found: Callable[[], Mapping[str, type[BaseModel]]], usual: str | None = None) -> None:
         self.key = key
         self.found = found
+        self.usual = usual
 
     def _choose(self, given: Any) -> BaseModel:
         if isinstance(given, BaseModel):
             return given
         if isinstance(given, str):
             given = {self.key: given}
+        if isinstance(given, Mapping) and self.usual is not None:
+            given = {self.key: self.usual, **given}
         if not isinstance(given, Mapping) or self.key not in given:
             raise PydanticCustomError("missing_name", "needs the key '{key}'", {"key": self.key})
         found, name = self.found(), str(given[self.key])
@@ -100,16 +108,6 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class DataPolicy(_Part):
-    """Where the records are, where a path alone does not say enough."""
-
-    path: Annotated[str, Field(description="A CSV or Parquet file, relative to the policy.")]
-    delimiter: Annotated[str | None, Field(description="What separates the fields of a CSV file.")] = None
-    encoding: Annotated[str | None, Field(description="The encoding of a CSV file, such as latin-1.")] = None
-    columns: Annotated[tuple[str, ...] | None, Field(description="The names of a file without header line.")] = None
-    missing: Annotated[tuple[str, ...], Field(description="Texts that stand for a missing value, such as '?'.")] = ()
-
-
 class AttributePolicy(_Part):
     """What one column is."""
 
@@ -163,7 +161,10 @@ class OutputPolicy(_Part):
 class Policy(_Part):
     """A data set, what each of its columns is, and what must hold for its release."""
 
-    data: Annotated[str | DataPolicy | None, Field(description="The records; left out where a frame is given.")] = None
+    data: Annotated[
+        str | Annotated[SourceSpec, OneOf("type", sources, usual=FileSpec.name)] | None,
+        Field(description="The records; left out where a frame is given."),
+    ] = None
     attributes: Annotated[
         dict[str, AttributePolicy], Field(description="What each column is; one that is not named is not published.")
     ]
@@ -280,5 +281,5 @@ def _known_keys(place: tuple[Any, ...]) -> list[str]:
         case ("evaluation",):
             return list(EvaluationPolicy.model_fields)
         case ("data", *_):
-            return list(DataPolicy.model_fields)
+            return list(FileSpec.model_fields)
     return []

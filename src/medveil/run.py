@@ -14,8 +14,8 @@ import numpy as np
 from medveil.engine import Engine, EngineFactory, Limits, open_engine
 from medveil.errors import CancelledError
 from medveil.release.ledgers import Ledgers
+from medveil.sources.source import Source
 from medveil.system import raise_in_thread
-from medveil.table.source import Source
 from medveil.workspace import Workspace
 
 _POLL = 0.1

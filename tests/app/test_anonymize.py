@@ -23,7 +23,7 @@ from medveil.errors import (
 from medveil.lattice.evaluate import Evaluator
 from medveil.methods.problem import label_array
 from medveil.release.manifest import read_manifest
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 POLICY = {
     "attributes": {

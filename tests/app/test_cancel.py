@@ -14,6 +14,7 @@ from medveil.app.preparation import opened
 from medveil.errors import CancelledError
 from medveil.policy import load_policy, methods
 from medveil.run import Run, Stage
+from medveil.sources.opening import open_source
 
 SOON = 2.0
 MOMENTS = (1, 3, 6, 12, 24)
@@ -177,7 +178,6 @@ def test_nothing_is_raised_after_a_run_has_ended():
 
 def test_a_query_is_interrupted(table):
     """One that DuckDB would compute for hours."""
-    from medveil.table.source import open_source  # noqa: PLC0415
 
     began = time.monotonic()
     run = Run(cancelled=lambda: time.monotonic() > began + 0.3)

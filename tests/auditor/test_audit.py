@@ -8,7 +8,7 @@ import pytest
 from medveil.auditor import audit
 from medveil.errors import InputError
 from medveil.release.manifest import read_manifest
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 COLUMNS = {"age": "qc", "sex": "qc", "disease": "sc"}
 ROWS = [("[0-9]", "f", "flu"), ("[0-9]", "f", "cold"), ("[10-19]", "m", "flu"), ("[10-19]", "m", "cough")]

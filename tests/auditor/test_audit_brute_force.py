@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from medveil.auditor import audit
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 LABELS = {"a": "ab", "b": "ab", "c": "c", "d": None, None: None}
 FORMS = {"1": "1", "2.0": "2", "2": "2", "10": "10", None: None}

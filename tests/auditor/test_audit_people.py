@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from medveil.auditor import audit
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 COLUMNS = {"age": "qc", "cost": "sn", "ward": "pc"}
 SOURCE = {

@@ -13,7 +13,7 @@ from medveil.auditor.context import Check
 from medveil.auditor.known import CHECKS
 from medveil.hierarchy import own_builders
 from medveil.privacy import models
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 
 def test_every_check_of_the_package_is_listed():

@@ -11,7 +11,7 @@ from tests.fixed_intervals import POLICY, read_book, some_patients
 import medveil
 from medveil.auditor import audit
 from medveil.release.manifest import file_hash
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from medveil.auditor import audit
 from medveil.cli import app
 from medveil.errors import MedveilError
 from medveil.release.manifest import file_hash
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 MADE = Path(__file__).parent / "made_by_0_1"
 SOURCE = MADE / "patients.csv"

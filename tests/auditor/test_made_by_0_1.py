@@ -9,7 +9,7 @@ import pytest
 from medveil.auditor import audit
 from medveil.errors import InputError
 from medveil.release.manifest import read_manifest
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 MADE = Path(__file__).parent / "made_by_0_1"
 SOURCE = MADE / "patients.csv"

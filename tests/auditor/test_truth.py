@@ -5,7 +5,7 @@ import pytest
 
 from medveil.auditor import audit
 from medveil.release.manifest import file_hash
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 from medveil.workspace import Workspace
 
 COLUMNS = {"age": "qn", "sex": "qc", "disease": "sc", "ward": "pc"}

@@ -14,7 +14,7 @@ from medveil.auditor import audit
 from medveil.methods.fixed_interval.intervals import make_grid
 from medveil.methods.fixed_interval.ranking import similarity
 from medveil.risk.linkage import Attack
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 from medveil.terminal import console, show_audit
 
 TABLE_5 = pa.table(

@@ -13,7 +13,7 @@ from medveil.auditor import audit
 from medveil.loss.reconstruction import reconstruction_error
 from medveil.release.manifest import file_hash
 from medveil.release.truthful import derive
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 TABLE_1 = {
     "Age": [37, 35, 36, 61, 63, 66, 62],

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from medveil.app.preparation import reading_options
 from medveil.app.starting import started
 from medveil.auditor import AuditReport
 from medveil.auditor import audit as prove
 from medveil.release.manifest import INTERNAL
 from medveil.release.places import places_of
 from medveil.run import Listener, Run, Stage
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 
 def audit(
@@ -40,7 +41,7 @@ def audit(
         places = places_of(policy)
         data = policy.get("data")
         if isinstance(data, Mapping) and not any(options.values()):
-            options = {key: value for key, value in data.items() if key != "path"}
+            options = reading_options(data)
         opened = open_source(source, **options)
     with run.stoppable():
         return prove(

@@ -12,7 +12,7 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.propose import propose
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.run import Run, Stage
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from medveil.guessing.guess import ColumnProfile, Guess, guess
 from medveil.guessing.starter_policy import one_subject, starter_policy
 from medveil.release.directory import write_whole
 from medveil.run import Listener, Run, Stage
+from medveil.sources.opening import open_source
 from medveil.table.schema import Role
-from medveil.table.source import open_source
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from medveil.policy import Policy, load_policy
 from medveil.risk.leakage import Leakage, leakage_of
 from medveil.risk.leakage_entries import entries_of
 from medveil.run import Listener, Run, Stage
+from medveil.sources.opening import open_source
+from medveil.sources.source import Source
 from medveil.table.schema import Kind, Role
-from medveil.table.source import Source, open_source
 
 POLICY_ENDINGS = frozenset({".yaml", ".yml", ".json"})
 

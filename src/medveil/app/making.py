@@ -30,7 +30,7 @@ from medveil.report.page import can_be_made
 from medveil.report.reports import NOT_MEASURED, Reports, make_reports
 from medveil.risk.leaking import leakage_of_comparison
 from medveil.run import Run, Stage
-from medveil.table.source import Source
+from medveil.sources.source import Source
 from medveil.workspace import Workspace
 
 

@@ -26,8 +26,9 @@ from medveil.release.manifest import INTERNAL, NAME, Manifest, read_manifest
 from medveil.release.status import Status
 from medveil.risk.risk import RiskFinding
 from medveil.run import Listener, Run, Stage
+from medveil.sources.opening import open_source
+from medveil.sources.source import Source
 from medveil.table.schema import Role
-from medveil.table.source import Source, open_source
 from medveil.workspace import Workspace
 
 NO_MODEL = {"model": "k-anonymity", "k": 1}

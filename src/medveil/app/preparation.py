@@ -20,12 +20,14 @@ from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.methods.problem import Problem
-from medveil.policy import AttributePolicy, DataPolicy, Policy
+from medveil.policy import AttributePolicy, Policy
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel, Requirement
 from medveil.run import Run, Stage
+from medveil.sources.file import FileSpec
+from medveil.sources.opening import open_source
+from medveil.sources.source import Source
 from medveil.table.schema import Attribute, Kind, Role, Schema
-from medveil.table.source import Source, open_source
 from medveil.workspace import Workspace
 
 
@@ -267,19 +269,25 @@ def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, 
 
 def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
     """The source that a policy names, or the given one in its place."""
-    described = DataPolicy(path=policy.data) if isinstance(policy.data, str) else policy.data
+    described = FileSpec(path=policy.data) if isinstance(policy.data, str) else policy.data
     if data is None and described is None:
         raise PolicyError("The policy names no data.", "Add 'data: FILE', or give a frame.")
-    options = described.model_dump(exclude={"path"}) if described else {}
-    given = data if data is not None else workspace.resolve(described.path) if described else None
-    return open_source(given, **options)
+    if data is not None:
+        return open_source(data, **reading_options(described.model_dump() if described else {}))
+    assert described is not None
+    return described.open(workspace)
+
+
+def reading_options(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what a policy writes under `data:`, how a file is read: it holds for a file in its place too."""
+    return {key: data[key] for key in ("delimiter", "encoding", "columns", "missing") if key in data}
 
 
 def data_path(policy: Policy, workspace: Workspace, data: Any = None) -> Path | None:
     """The file that the data are in; None where they are in none."""
     if data is not None:
         return Path(data) if isinstance(data, str | Path) else None
-    named = policy.data.path if isinstance(policy.data, DataPolicy) else policy.data
+    named = policy.data if isinstance(policy.data, str | None) else policy.data.file
     return None if named is None else workspace.resolve(named)
 
 

@@ -25,7 +25,7 @@ from medveil.auditor.truth import Truth, compare_with_source, misread_as
 from medveil.release.draft import Counting
 from medveil.release.manifest import Manifest, read_manifest
 from medveil.release.status import NOT_CHECKED, read_status
-from medveil.table.source import Source
+from medveil.sources.source import Source
 from medveil.workspace import Workspace
 
 _UNFIT = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException, duckdb.OutOfRangeException)
@@ -54,7 +54,8 @@ def audit(
     manifest = manifest or read_manifest(folder)
     check_shape(manifest)
     problems = [*_status_problems(manifest), *file_problems(folder, manifest, listed=listed or bool(manifest.files))]
-    base = base or Workspace(getattr(source, "path", folder / "any").parent)
+    named = source.path if source is not None else None
+    base = base or Workspace((named or folder / "any").parent)
     with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
         config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
         with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):

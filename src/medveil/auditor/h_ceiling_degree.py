@@ -7,10 +7,11 @@ import numpy as np
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import built
+from medveil.auditor.reading import relation, text
 from medveil.errors import MedveilError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, build
+from medveil.sources.source import Source
 from medveil.table.domain import Domain, encode
-from medveil.table.source import Source
 
 
 def degrees(evidence: Evidence, name: str) -> dict[str | None, float]:
@@ -38,9 +39,9 @@ def degrees(evidence: Evidence, name: str) -> dict[str | None, float]:
 
 
 def _hierarchy(evidence: Evidence, name: str, source: Source) -> Hierarchy:
-    relation = source.relation(evidence.connection)
+    records = relation(evidence.connection, source)
     rows = evidence.connection.execute(
-        f"SELECT {source.text(name)} AS t, count(*) AS n FROM {relation} GROUP BY t"
+        f"SELECT {text(source, name)} AS t, count(*) AS n FROM {records} GROUP BY t"
     ).fetchall()
     try:
         domain, codes = encode([text for text, _ in rows], evidence.kinds[name], name)

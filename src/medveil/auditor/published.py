@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from medveil.table.source import quote_path
+from medveil.auditor.reading import quote_path
 
 UNREADABLE = (OSError, ValueError, csv.Error, pa.ArrowException)
 """What opening a damaged file raises."""

@@ -12,16 +12,17 @@ import pyarrow as pa
 
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.published import ReleaseFile, Unreadable
+from medveil.auditor.reading import relation, text
 from medveil.errors import InputError
 from medveil.release.manifest import INTERNAL, LINKS, Manifest
 from medveil.release.places import hierarchy_file, with_hierarchy_file
+from medveil.sources.csv_dialect import explain
+from medveil.sources.source import Source
 from medveil.table.arrow import text_array
-from medveil.table.csv_dialect import explain
 from medveil.table.dates import find_date_format, read_date
 from medveil.table.domain import canonical, read_number
 from medveil.table.labels import ANYTHING
 from medveil.table.schema import Kind
-from medveil.table.source import Source
 from medveil.workspace import Workspace
 
 STAR = ANYTHING
@@ -213,15 +214,15 @@ class Tables:
         assert source is not None
         subject = self.manifest.subject
         names = self.names() if self.follows_records else self.names("sensitive")
-        texts = [f"{source.text(name)} AS {self.column(name)}" for name in names]
+        texts = [f"{text(source, name)} AS {self.column(name)}" for name in names]
         if subject is not None:
-            texts.append(f"{source.text(subject)} AS {PERSON}")
+            texts.append(f"{text(source, subject)} AS {PERSON}")
         # Without a subject each record is somebody of their own.
         person = f"texts.{PERSON}" if subject is not None else f"texts.rowid AS {PERSON}"
-        relation = source.relation(self.connection)
+        rows = relation(self.connection, source)
         try:
             self.connection.execute(
-                f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} FROM {relation}"
+                f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} FROM {rows}"
             )
         except duckdb.Error as error:
             raise InputError("The source cannot be read.", explain(str(error))) from None

@@ -12,12 +12,12 @@ import pyarrow as pa
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import published_labels
+from medveil.auditor.reading import quote_text, relation, text
 from medveil.auditor.tables import SAME_SOURCE, STAR
 from medveil.errors import InputError
+from medveil.sources.csv_dialect import explain
 from medveil.table.arrow import text_array
-from medveil.table.csv_dialect import explain
 from medveil.table.domain import encode
-from medveil.table.source import quote_text
 
 _DRAWN = "differential-privacy"
 _NOBODYS = (
@@ -96,14 +96,14 @@ def misread_as(evidence: Evidence) -> str | None:
     names = [name for name in evidence.names() if _shows_values(evidence, name) and name in source.names]
     if not names:
         return None
-    texts = ", ".join(f"count(*) FILTER ({source.text(name)} IS NULL)" for name in names)
+    texts = ", ".join(f"count(*) FILTER ({text(source, name)} IS NULL)" for name in names)
     words = ", ".join(quote_text(word) for word in sorted(source.missing))
     published = ", ".join(
         f"count(*) FILTER ({column} IS NULL), count(*) FILTER ({column} IN ({words}))"
         for column in map(evidence.column, names)
     )
     try:
-        missing = evidence.one(f"SELECT {texts} FROM {source.relation(evidence.connection)}")
+        missing = evidence.one(f"SELECT {texts} FROM {relation(evidence.connection, source)}")
     except duckdb.Error:
         return None
     shown = evidence.one(f"SELECT {published} FROM ({evidence.published_rows()})")
@@ -131,11 +131,11 @@ def _count_source(evidence: Evidence, names: Sequence[str]) -> None:
     """The table `told`: the distinct combinations of the source's texts, and how many records have each, `n`."""
     source = evidence.source
     assert source is not None
-    texts = "".join(f"{source.text(name)} AS {evidence.column(name)}, " for name in names)
-    relation = source.relation(evidence.connection)
+    texts = "".join(f"{text(source, name)} AS {evidence.column(name)}, " for name in names)
+    rows = relation(evidence.connection, source)
     try:
         evidence.connection.execute(
-            f"CREATE OR REPLACE TABLE told AS SELECT {texts}count(*) AS n FROM {relation} GROUP BY ALL"
+            f"CREATE OR REPLACE TABLE told AS SELECT {texts}count(*) AS n FROM {rows} GROUP BY ALL"
         )
     except duckdb.Error as error:
         raise InputError("The source cannot be read.", explain(str(error))) from None

@@ -20,15 +20,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.engine.duckdb_publication import DuckDBPublication
+from medveil.engine.duckdb_reading import quote_text, relation, text
 from medveil.engine.duckdb_session import Session
 from medveil.engine.interface import COUNT, Interrupting, Limits, Snapshot
 from medveil.engine.links import write_links
 from medveil.errors import InputError, OutputError
 from medveil.guessing.guess import SAMPLE, ColumnProfile
+from medveil.sources.csv_dialect import explain
+from medveil.sources.parquet import ParquetSource
+from medveil.sources.source import Source
 from medveil.table.arrow import number_array, numpy_of
-from medveil.table.csv_dialect import explain
 from medveil.table.labels import ANYTHING
-from medveil.table.source import CsvSource, ParquetSource, Source, quote_text
 
 SNAPSHOT = "snapshot.parquet"
 
@@ -62,28 +64,27 @@ class DuckDBEngine:
 
         A file takes no memory, and its dictionaries make counting quick.
         """
-        texts = [f"{source.text(name)} AS d{j}" for j, name in enumerate(self.columns)] or ["1 AS d0"]
-        relation = source.relation(self._session.connection)
+        texts = [f"{text(source, name)} AS d{j}" for j, name in enumerate(self.columns)] or ["1 AS d0"]
+        rows = relation(self._session, source)
         file = quote_text(str(self._file))
         try:
-            self._session.run(f"COPY (SELECT {', '.join(texts)} FROM {relation}) TO {file} (FORMAT parquet)")
+            self._session.run(f"COPY (SELECT {', '.join(texts)} FROM {rows}) TO {file} (FORMAT parquet)")
         except duckdb.OutOfMemoryException:
             raise InputError("The memory limit is too small for these data.", "Allow more with --memory.") from None
         except duckdb.Error as error:
             if "no space left" in str(error).lower():
                 raise OutputError("The disk is full.", "The data are copied to it while they are read.") from None
-            remedy = (
-                explain(str(error)) if isinstance(source, CsvSource) else "Is the file whole, and of plain columns?"
-            )
+            is_csv = source.location is not None and source.location.format == "csv"
+            remedy = explain(str(error)) if is_csv else "Is the file whole, and of plain columns?"
             raise InputError("The data cannot be read.", remedy) from None
         self._session.run(
             f"CREATE VIEW data AS SELECT file_row_number AS line, * EXCLUDE (file_row_number) "
             f"FROM read_parquet({file}, file_row_number = true)"
         )
-        rows = int(self._session.row("SELECT count(*) FROM data")[0])
-        if rows == 0 and not may_be_empty:
+        number = int(self._session.row("SELECT count(*) FROM data")[0])
+        if number == 0 and not may_be_empty:
             raise InputError("The data hold no records.", "Give a table with at least one record.")
-        return rows
+        return number
 
     @property
     def _file(self) -> Path:

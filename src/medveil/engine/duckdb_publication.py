@@ -12,9 +12,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 
+from medveil.engine.duckdb_reading import quote_text
 from medveil.engine.duckdb_session import Session
 from medveil.errors import OutputError
-from medveil.table.source import quote_text
 
 BATCH = 100_000
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from medveil.errors import InputError
 from medveil.guessing.guess import ColumnProfile
-from medveil.table.source import Source
+from medveil.sources.source import Source
 
 COUNT = "records"
 """What the column of a table of cells is called that tells how many records each has."""

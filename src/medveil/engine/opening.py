@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from medveil.engine.interface import Engine, Interrupting, Limits
-from medveil.table.source import Source
+from medveil.sources.source import Source
 
 
 def open_engine(

@@ -13,14 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
+from numpy.typing import NDArray
 
+from medveil.codes.combine import combine
 from medveil.errors import InputError, OutputError
-from medveil.release.catalog import CLASS_ID, Entry, catalog_of
+from medveil.release.catalog import CLASS_ID, Entry, Values, catalog_of
 from medveil.release.manifest import Manifest, read_manifest
 from medveil.table.labels import ANYTHING
 
@@ -56,41 +58,82 @@ def truthful_table(release: pa.Table, entries: list[Entry], manifest: Manifest) 
     """The truthful table of a release, all of whose columns are text, and its catalog."""
     roles = {attribute["name"]: attribute["role"] for attribute in manifest.attributes if not attribute.get("made")}
     names = release.column_names
-    columns = [f"c{i}" for i in range(len(names))]  # names may differ in case only, which SQL does not see
-    sensitive = [c for c, name in zip(columns, names, strict=True) if roles.get(name) == "sensitive"]
-    plain = [c for c, name in zip(columns, names, strict=True) if roles.get(name) == "plain"]
-    number = f"TRY_CAST(c{names.index(CLASS_ID)} AS BIGINT)"
-    same = " AND ".join([f"{number} = id", *(f"{c} IS NOT DISTINCT FROM v{j}" for j, c in enumerate(sensitive))])
-    unlike = f"count(DISTINCT ({', '.join(plain)})) OVER (PARTITION BY row, id) > 1" if plain else "false"
-    kept = ", ".join(f"CASE WHEN unlike THEN '{ANYTHING}' ELSE {c} END AS {c}" if c in plain else c for c in columns)
-    starred = ", ".join(c if c in sensitive else f"'{ANYTHING}' AS {c}" for c in columns)
-    with duckdb.connect() as connection:
-        connection.register("release", release.rename_columns(columns))
-        connection.register("listed", _listed(entries, len(sensitive)))
-        connection.execute(
-            f"CREATE TABLE met AS SELECT *, row_number() OVER (PARTITION BY row, id) AS nth, {unlike} AS unlike "
-            f"FROM release JOIN listed ON {same}"
+    sensitive = [i for i, name in enumerate(names) if roles.get(name) == "sensitive"]
+    plain = [i for i, name in enumerate(names) if roles.get(name) == "plain"]
+    class_id = names.index(CLASS_ID)
+    listed = _listed(entries)
+    first, group = _numbered([release.column(i) for i in (class_id, *sensitive)])
+    ids, *values = ([release.column(i)[row].as_py() for row in first.tolist()] for i in (class_id, *sensitive))
+    keys = zip(map(_class_number, ids), zip(*values, strict=True) if values else [()] * len(ids), strict=True)
+    entry_of_group = np.array([listed.get(key, -1) for key in keys], dtype=np.int64)
+    entry = entry_of_group[group]
+    met = np.flatnonzero(entry >= 0)
+    counts = np.array([one.count for one in entries], dtype=np.int64)
+    found = np.bincount(entry[met], minlength=len(entries))
+    if (found < np.maximum(counts, 1)).any():
+        raise InputError(
+            "The catalog counts records that the release does not hold.",
+            "Take release and catalog from the same directory.",
         )
-        short = "SELECT row FROM met GROUP BY row, number HAVING count(*) < number"
-        rows, too_few = connection.execute(
-            f"SELECT count(DISTINCT row), (SELECT count(*) FROM ({short})) FROM met"
-        ).fetchall()[0]
-        if rows != len(entries) or too_few:
-            raise InputError(
-                "The catalog counts records that the release does not hold.",
-                "Take release and catalog from the same directory.",
-            )
-        table = connection.sql(
-            f"SELECT * FROM (SELECT {', '.join(columns)} FROM release ANTI JOIN listed ON {same} "
-            f"UNION ALL SELECT {kept} FROM met WHERE nth > number "
-            f"UNION ALL SELECT {starred} FROM (SELECT *, row_number() OVER (PARTITION BY row) AS nth_of_row FROM met "
-            f"WHERE nth <= number) WHERE nth_of_row > number) "
-            f"ORDER BY {number} NULLS LAST, {', '.join(columns)}"
-        ).to_arrow_table()
-    return Truthful(table.rename_columns(names), release.num_rows - table.num_rows, _starred(table, sensitive))
+    moved = met[_rank(group[met]) < counts[entry[met]]]
+    dropped = moved[_rank(entry[moved]) < counts[entry[moved]]]
+    starred = np.zeros(release.num_rows, dtype=np.bool_)
+    starred[moved] = True
+    stays = ~starred
+    starred[dropped] = False
+    hides = stays & (entry >= 0) & _unlike(group, [release.column(i) for i in plain])
+    columns = []
+    for i, column in enumerate(release.columns):
+        hidden = np.zeros(release.num_rows, dtype=np.bool_) if i in sensitive else starred | (hides & (i in plain))
+        columns.append(pc.if_else(pa.array(hidden), ANYTHING, column))
+    table = pa.table(columns, names=[str(i) for i in range(len(names))]).filter(pa.array(stays | starred))
+    table = _sorted(table, class_id).rename_columns(names)
+    return Truthful(table, len(dropped), _starred(table, {names[i] for i in sensitive}))
 
 
-def _starred(table: pa.Table, sensitive: list[str]) -> int:
+def _numbered(columns: list[pa.ChunkedArray]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first row of each combination of texts, and the number of each row's; a missing text is one of its own."""
+    coded = [column.combine_chunks().dictionary_encode(null_encoding="encode") for column in columns]
+    codes = [column.indices.to_numpy(zero_copy_only=False) for column in coded]
+    return combine(codes, [max(len(column.dictionary), 1) for column in coded])
+
+
+def _class_number(text: str | None) -> int | None:
+    """The number of a class; None where no class is told."""
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+def _rank(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of each row among those of its group, from 0."""
+    order = np.argsort(groups, kind="stable")
+    begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sizes = np.diff(np.append(begins, len(order)))
+    rank = np.empty(len(groups), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.repeat(begins, sizes)
+    return rank
+
+
+def _unlike(group: NDArray[np.int64], plain: list[pa.ChunkedArray]) -> NDArray[np.bool_]:
+    """Whether the rows of a row's group differ in plain columns."""
+    if not plain or not len(group):
+        return np.zeros(len(group), dtype=np.bool_)
+    found, tuples = _numbered(plain)
+    first, _ = combine([group, tuples], [int(group.max()) + 1, len(found)])
+    several: NDArray[np.bool_] = np.bincount(group[first]) > 1
+    return several[group]
+
+
+def _sorted(table: pa.Table, class_id: int) -> pa.Table:
+    """By the number of the class, those without one last, then by all columns."""
+    numbers = pa.array([_class_number(text) for text in table.column(class_id).to_pylist()], pa.int64())
+    keyed = table.append_column("number", numbers)
+    order = pc.sort_indices(
+        keyed, sort_keys=[("number", "ascending"), *((name, "ascending") for name in table.column_names)]
+    )
+    return table.take(order)
+
+
+def _starred(table: pa.Table, sensitive: set[str]) -> int:
     """How many rows have nothing but their sensitive values."""
     stars = None
     for name in table.column_names:
@@ -100,19 +143,13 @@ def _starred(table: pa.Table, sensitive: list[str]) -> int:
     return int(pc.sum(stars).as_py() or 0) if stars is not None else 0
 
 
-def _listed(entries: list[Entry], sensitive: int) -> pa.Table:
-    """One row for each class that a row of the catalog lists."""
-    flat = [(number, i, entry) for i, entry in enumerate(entries) for number in entry.class_ids]
-    if len({(number, entry.values) for number, _, entry in flat}) != len(flat):
+def _listed(entries: list[Entry]) -> dict[tuple[int | None, Values], int]:
+    """The row of the catalog that lists a class for sensitive values."""
+    flat = [((number, entry.values), i) for i, entry in enumerate(entries) for number in entry.class_ids]
+    listed: dict[tuple[int | None, Values], int] = dict(flat)
+    if len(listed) != len(flat):
         raise InputError("The catalog lists a class twice for one value.", "Was it changed by hand?")
-    columns = {
-        "id": pa.array([number for number, _, _ in flat], pa.int64()),
-        "row": pa.array([i for _, i, _ in flat], pa.int64()),
-        "number": pa.array([entry.count for _, _, entry in flat], pa.int64()),
-    }
-    for j in range(sensitive):
-        columns[f"v{j}"] = pa.array([entry.values[j] for _, _, entry in flat], pa.string())
-    return pa.table(columns)
+    return listed
 
 
 def _as_text(folder: Path, manifest: Manifest) -> pa.Table:

@@ -16,7 +16,7 @@ from medveil.errors import InputError, PolicyError, UnreachableError
 from medveil.release.catalog import catalog_of
 from medveil.release.manifest import file_hash, read_manifest
 from medveil.release.truthful import derive
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 AGE = {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [5, 10, 20]}}
 ROLES = {

@@ -12,7 +12,7 @@ import pytest
 
 from medveil.engine import open_engine, with_rows
 from medveil.errors import InputError, PolicyError
-from medveil.table.source import open_source
+from medveil.sources.opening import open_source
 
 PLANTED = "zzPLANTEDzz"
 
@@ -118,7 +118,8 @@ def test_categorical_and_mixed_pandas_columns():
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        ("a,a\n1,2\n", "several columns called 'a'"),
+        ("a,a\n1,2\n", "several columns of one name (numbers 1 and 2)"),
+        (f"{PLANTED},7,{PLANTED},7\n", "(numbers 1 and 3; 2 and 4)"),
         ("a,\n1,2\n", "without a name"),
         (f"a,b\n1,2\n{PLANTED}\n", "Line 3 has 1 fields where the header has 2"),
         (f"a,b\n1,{PLANTED},3\n", "Line 2 has 3 fields"),
@@ -151,6 +152,18 @@ def test_a_missing_file_and_a_folder(tmp_path):
 def test_unknown_column_names_the_nearest(written):
     with pytest.raises(InputError, match="Did you mean 'gender'"):
         rows(written("gender,b\n1,2\n"), ["gendre"])
+
+
+def test_a_file_without_header_does_not_tell_its_first_record(written):
+    """The first record stands where names should be: only a name that was almost asked for is told."""
+    with pytest.raises(InputError, match="first line") as error:
+        rows(written(f"{PLANTED},63,Busan\n1,2,3\n"), ["age"])
+    assert not any(cell in str(error.value) for cell in (PLANTED, "63", "Busan"))
+
+
+def test_spaces_around_values_are_no_part_of_them(written):
+    path = written('a,b\n x ,"\t\u00a0y z\u00a0\r\n"\n"  ", \u00a0\n"é "," 😀"\n')
+    assert rows(path) == [("x", "y z"), (None, None), ("é", "😀")]
 
 
 def test_only_a_header_is_no_table(written):

@@ -23,12 +23,12 @@ SAMPLE = 1 << 20
 DELIMITERS = (",", ";", "\t", "|")
 QUOTE = '"'
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "xz", b"\x28\xb5": "zstd"}
-_READ_BY_DUCKDB = {"none", "gzip", "zstd"}
+_READ_BY_ENGINES = {"none", "gzip", "zstd"}
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written. `readable` is what DuckDB reads: the file itself, or a copy of it in UTF-8.
+    """How a CSV file is written. `readable` is what engines read: the file itself, or a copy of it in UTF-8.
 
     The copy goes with this object.
     """
@@ -65,7 +65,7 @@ def find_dialect(
         )
     names = list(columns) if columns is not None else [name.strip() for name in first]
     header = columns is None
-    if encoding == "utf-8" and compression in _READ_BY_DUCKDB:
+    if encoding == "utf-8" and compression in _READ_BY_ENGINES:
         return Dialect(path, delimiter, encoding, compression, header), names
     folder = Path(tempfile.mkdtemp(prefix="medveil-"))
     dialect = Dialect(folder / "utf8.csv", delimiter, encoding, "none", header)
@@ -75,7 +75,7 @@ def find_dialect(
 
 
 def explain(text: str) -> str:
-    """What DuckDB says of a file, without the line that it quotes."""
+    """What a reader says of a file, without the line that it quotes."""
     line = re.search(r"CSV Error on Line: (\d+)", text)
     where = f"Line {line.group(1)}" if line else "A line"
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)

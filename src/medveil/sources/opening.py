@@ -1,0 +1,33 @@
+"""The source behind whatever a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from medveil.sources.file import open_file
+from medveil.sources.frame import open_frame
+from medveil.sources.source import Source, SourceSpec
+from medveil.workspace import Workspace
+
+
+def open_source(
+    data: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    columns: Collection[str] | None = None,
+    missing: Collection[str] = (),
+) -> Source:
+    """The source behind a path (CSV or Parquet), a declared source, or a data frame of any library that narwhals knows.
+
+    `columns` names the columns of a CSV file that has no header line.
+    """
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, SourceSpec):
+        return data.open(Workspace())
+    if isinstance(data, (str, Path)):
+        return open_file(Path(data), delimiter, encoding, columns, missing)
+    return open_frame(data, missing)
