@@ -37,14 +37,14 @@ def inner(policy: Path, out: Path) -> None:
     stages: dict[str, float] = {}
     last = [("Loading medveil", time.perf_counter())]
 
-    def tell(stage: str, _share: float | None) -> None:
+    def begin(stage: str) -> None:
         name, since = last[0]
         now = time.perf_counter()
         stages[name] = stages.get(name, 0.0) + now - since
         last[0] = (stage, now)
 
-    anonymize(policy, out=out, progress=tell)
-    tell("end", None)
+    anonymize(policy, out=out, progress=lambda event: begin(event.stage.words))
+    begin("end")
     print(json.dumps({"stages": stages, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 
