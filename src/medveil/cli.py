@@ -142,6 +142,9 @@ def audit(
 def truthful(
     directory: Annotated[Path, typer.Argument(help="A release directory with a catalog of counterfeits.")],
     out: Annotated[Path, typer.Option(help="The file to write, .csv or .parquet; it must not be there yet.")],
+    weights: Annotated[
+        bool, typer.Option("--weights", help="All records instead, each with its probability of being real.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the table of which every record is real, from a release and its catalog alone."""
@@ -149,7 +152,7 @@ def truthful(
     from medveil.app import truthful as use_case  # noqa: PLC0415
 
     with _run() as run:
-        found = use_case.truthful(directory, out, run=run)
+        found = use_case.truthful(directory, out, weights=weights, run=run)
     _print(found, as_json, lambda: terminal.show_truthful(found, out))
 
 

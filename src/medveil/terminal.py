@@ -254,9 +254,11 @@ def show_inspection(found: Inspection) -> None:
 
 def show_truthful(found: Truthful, out: Path) -> None:
     console.print(f"[bold]{found.table.num_rows:,} records written to {out}[/bold]")
-    console.print(
-        f"{found.dropped:,} were dropped as counterfeit; {found.lost:,} are left with sensitive values alone."
-    )
+    console.print(f"{found.dropped:,} were dropped as counterfeit.")
+    if found.lost:
+        console.print(f"{found.lost:,} are left with sensitive values alone.")
+    if found.merged:
+        console.print(f"{found.merged:,} stand under the labels of all classes of their group.")
 
 
 def show_proposal(found: Proposal) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from medveil.auditor.catalog_flow import most_in_class, place, posteriors
 from medveil.auditor.catalog_listing import Listing
-from medveil.auditor.catalog_stories import weigh
 
 
 def listing_of(sizes, rows):
@@ -110,52 +109,6 @@ def test_published_padding_gives_away_what_larger_classes_cannot_hold():
     found = place(listing, np.where(listing.sizes == 4, 3, 0))
     assert found is not None
     assert found.told().tolist() == [2, 0]
-
-
-def test_a_block_of_like_classes_tells_nothing():
-    listing = listing_of([5, 5, 5, 8], [(2, {0: 1, 1: 2, 2: 1}), (4, {0: 2, 1: 2, 2: 3})])
-    found = weigh(listing, 5, None)
-    assert found is not None
-    assert (found.told, found.least_real, found.blocks) == (0, 2, 1)
-    assert found.posterior == pytest.approx(2 / 3)
-
-
-def test_plain_columns_tell_the_copied_records_but_not_the_real_one():
-    """Half of the records of the value were copied: which, other columns tell; whence, nothing does."""
-    listing = listing_of([4, 4], [(1, {0: 2, 1: 2})])
-    assert weigh(listing, 4, None).posterior == pytest.approx(1 / 4)
-    assert weigh(listing, 4, None, alike=False).posterior == pytest.approx(1 / 2)
-
-
-def test_sizes_that_differ_tell_which_class_was_filled():
-    listing = listing_of([5, 7], [(3, {0: 3, 1: 4})])
-    assert weigh(listing, 5, None) is None, "neither story explains the sizes"
-    assert weigh(listing, 5, None, by_size=False) is None, "nor where people are not records"
-    assert weigh(listing, 5, lambda *_: False, by_size=False) is not None, "other models may be the reason"
-
-
-def test_a_class_that_never_needed_filling_tells_the_other():
-    """Both keep k = 5 without the two records; only what the first lacks without them could be a reason."""
-    listing = listing_of([8, 8], [(2, {0: 2, 1: 4})])
-    only_first = weigh(listing, 5, lambda number, _rows, _each: number == 0)
-    assert only_first is not None
-    assert (only_first.told, only_first.posterior) == (2, 1.0)
-    either = weigh(listing, 5, lambda *_: True)
-    assert either is not None
-    assert (either.told, either.posterior) == (0, pytest.approx(0.5))
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [(3, {0: 2, 1: 2, 2: 2})],  # not a multiple of the two that were filled
-        [(2, {0: 1, 1: 1, 2: 0})],  # the third cannot have been filled with it
-        [(2, {0: 1, 1: 1, 2: 1}), (2, {0: 1, 1: 1})],  # the rows list different classes
-        [(1, {0: 1})],
-    ],
-)
-def test_what_is_no_block_has_no_story(rows):
-    assert weigh(listing_of([4, 4, 4], rows), 4, None) is None
 
 
 def test_estimates_repeat():

@@ -79,7 +79,7 @@ def table_5(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lee")
     source = folder / "table_1.csv"
     pyarrow.csv.write_csv(pa.table(TABLE_1), source)
-    method = {"name": "h-ceiling", "h": 0.02, "max_counterfeits": 0.15, "posterior": 0.5}
+    method = {"name": "h-ceiling", "h": 0.02, "max_counterfeits": 0.15, "protection": "published"}
     for seed in range(20):
         out = folder / f"release-{seed}"
         release = medveil.anonymize(source, {**policy(method, least=1), "seed": seed}, out=out)
@@ -125,7 +125,7 @@ def test_table_6_keeps_the_ceiling_but_not_4_anonymity():
     release = made({"name": "h-ceiling", "h": 0.02, "max_counterfeits": 0.0}, k=3, least=1)
     assert published(release) == TABLE_6
     with pytest.raises(medveil.errors.UnreachableError, match="with 1 counterfeits"):
-        made({"name": "h-ceiling", "h": 0.02, "max_counterfeits": 0.0}, k=4, least=1)
+        made({"name": "h-ceiling", "h": 0.02, "max_counterfeits": 0.0, "protection": "published"}, k=4, least=1)
 
 
 def test_table_5_is_made_and_its_degrees_are_those_of_its_intervals(table_5):
@@ -142,11 +142,11 @@ def test_table_8_is_the_catalog_and_passes(table_5):
     release, source = table_5
     table = pyarrow.csv.read_csv(release.folder / "catalog.csv").to_pylist()
     ids = ";".join(sorted(str(i) for i in set(release.to_arrow()["class_id"].to_pylist())))
-    assert table == [{"class_ids": ids, "value": "Diabetes", "count": 1}]
+    assert table == [{"class_ids": ids, "value": "Diabetes", "count": 1, "people": None}]
     report = audit(release.folder, open_source(source))
     assert report.ok
     found = claim(release.manifest, "counterfeit-catalog")["achieved"]
-    # One of two classes was filled, and two of its four records have diabetes.
+    # Both classes have four records, so that either may have been filled: any of four diabetes records is it.
     assert found == {
         "counterfeits": 1,
         "lemma_1": True,
@@ -157,13 +157,36 @@ def test_table_8_is_the_catalog_and_passes(table_5):
     }
 
 
+def test_values_drawn_evenly_are_drawn_again_where_nothing_hides_them():
+    """Anemia, which one woman alone has, can be hidden nowhere: eleven runs of eleven make a release."""
+    method = {"name": "h-ceiling", "h": 0.02, "max_counterfeits": 0.15, "protection": "published"}
+    for seed in range(11):
+        asked = policy({**method, "counterfeits": "uniform"}, least=1)
+        release = medveil.anonymize(pa.table(TABLE_1), {**asked, "seed": seed})
+        assert release.manifest.rows["counterfeit"] == 1
+
+
+def test_people_of_table_1_are_protected_by_one_group():
+    """The women, three of four, are grouped with the men: both classes publish the diseases of all seven."""
+    release = made({"name": "h-ceiling", "h": 0.02, "max_counterfeits": 1.0}, least=1)
+    everybody = Counter(TABLE_1["Disease"])
+    assert published(release) == Counter({(*who, d): n for who in (WOMEN, MEN) for d, n in everybody.items()})
+    rows = pyarrow.csv.read_csv(release.folder / "catalog.csv").to_pylist()
+    assert {row["value"]: row["count"] for row in rows} == everybody
+    assert {tuple(sorted(row["people"].split(";"))) for row in rows} == {("3", "4")}
+    found = claim(release.manifest, "counterfeit-catalog")["achieved"]
+    assert (found["k"], found["counterfeits"]) == (7, 7)
+    assert found["least_real"] == pytest.approx(3 / 7)
+
+
 def test_table_7_is_refused(table_5, tmp_path):
     release, source = table_5
     folder = tmp_path / "breached"
     shutil.copytree(release.folder, folder)
     women = next(row["class_id"] for row in release.to_arrow().to_pylist() if row["Sex"] == "F")
     pyarrow.csv.write_csv(
-        pa.table({"class_ids": [str(women)], "value": ["Diabetes"], "count": [1]}), folder / "catalog.csv"
+        pa.table({"class_ids": [str(women)], "value": ["Diabetes"], "count": [1], "people": pa.nulls(1, pa.string())}),
+        folder / "catalog.csv",
     )
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"]["catalog.csv"] = file_hash(folder / "catalog.csv")

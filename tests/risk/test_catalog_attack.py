@@ -1,4 +1,4 @@
-"""The catalog of counterfeits, attacked: blocks of classes of which one is real."""
+"""The catalog of counterfeits of the published method, attacked."""
 
 import pyarrow.csv as pacsv
 import pytest
@@ -15,7 +15,7 @@ POLICY = {
         "disease": {"role": "sensitive"},
     },
     "privacy": [{"model": "k-anonymity", "k": 4}],
-    "method": {"name": "h-ceiling", "max_counterfeits": 0.3},
+    "method": {"name": "h-ceiling", "max_counterfeits": 0.3, "price": 0, "protection": "published"},
     "seed": 4,
 }
 

@@ -13,7 +13,7 @@ import medveil
 from medveil.datasets import patients
 from medveil.loss.reconstruction import reconstruction_error
 from medveil.utility.measure import Comparison
-from medveil.utility.rce import JointReconstructionError, ReconstructionError, reality
+from medveil.utility.rce import JointReconstructionError, ReconstructionError
 
 _place = importlib.util.spec_from_file_location("support", Path(__file__).parents[1] / "support.py")
 _support = importlib.util.module_from_spec(_place)
@@ -69,13 +69,26 @@ def test_the_catalog_says_how_likely_a_record_is_real(compare):
     }
     catalog = pa.table({"class_ids": ["1;2"], "value": ["x"], "count": [1]})
     comparison, error, _ = compare(published, {"catalog.csv": catalog})
-    assert reality(comparison) == pytest.approx([2 / 3, 2 / 3, 1, 2 / 3, 1])
+    assert comparison.reality.tolist() == pytest.approx([2 / 3, 2 / 3, 1, 2 / 3, 1])
     p = 2 / 3
     wide, sharp = 1 - p + p * p / 2, (1 - p) ** 2
     total = 4 * p + (2 - p)
     expected_p = (2 * p * wide + 1 * 0.5 + p * sharp + 0) / total
     expected_s = (3 * p * sharp) / total
     assert error.parts == pytest.approx({"p": expected_p, "s": expected_s}, rel=1e-9)
+
+
+def test_people_of_a_class_are_real_by_their_share(compare):
+    """Class 1 has one of the group's three people: each of its records is real with a third."""
+    published = {
+        "class_id": ["1", "1", "1", "2", "2", "2", "3"],
+        "p": ["ab", "ab", "ab", "c", "c", "c", "ab"],
+        "s": ["x", "x", "y", "x", "x", "y", "x"],
+    }
+    catalog = pa.table({"class_ids": ["1;2"] * 2, "value": ["x", "y"], "count": [2, 1], "people": ["1;2"] * 2})
+    comparison, _, _ = compare(published, {"catalog.csv": catalog})
+    assert comparison.reality.tolist() == pytest.approx([1 / 3] * 3 + [2 / 3] * 3 + [1])
+    assert comparison.unpublished == pytest.approx(0)
 
 
 def test_the_measure_is_about_what_the_method_minimized(tmp_path):

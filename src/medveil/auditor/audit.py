@@ -16,6 +16,7 @@ from medveil.auditor.counterfeits import WithCounterfeits
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.figures import same_figures
 from medveil.auditor.files import check_shape, column_problems, file_problems, row_problems
+from medveil.auditor.groups import InGroups
 from medveil.auditor.known import CHECKS
 from medveil.auditor.models import MODELS
 from medveil.auditor.order import descents
@@ -149,9 +150,10 @@ def _counted(check: type[Check], evidence: Evidence, claim: Mapping[str, Any]) -
         if check.name in MODELS and evidence.manifest.rows.get("counterfeit") and not evidence.counts_people:
             raise Refuted("counterfeits are among the records that it counts, which the claim does not say")
         return check().check(evidence, claim)
-    if counting != Counting.WITH_COUNTERFEITS.value or check.name not in MODELS:
+    ways = {Counting.WITH_COUNTERFEITS.value: WithCounterfeits.of, Counting.IN_GROUPS.value: InGroups.of}
+    if counting not in ways or check.name not in MODELS:
         raise Refuted("the claim counts in a way that there is no check for")
-    return check().check(WithCounterfeits.of(evidence), claim)
+    return check().check(ways[counting](evidence), claim)
 
 
 def _in_records(check: type[Check], evidence: Evidence, claim: Mapping[str, Any], missing: str) -> Finding:

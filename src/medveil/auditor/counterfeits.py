@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
-import pyarrow as pa
-
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.tables import PERSON
 
@@ -14,13 +10,10 @@ class WithCounterfeits(Evidence):
     """Evidence that counts counterfeits along with people. Where records are counted the release holds them already."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> WithCounterfeits:
+    def of(cls, evidence: Evidence) -> Evidence:
         if evidence.counts_people:
             evidence.need_linked()  # before it is copied: links are read once
-        joined = copy.copy(evidence)
-        joined.__class__ = cls
-        assert isinstance(joined, WithCounterfeits)
-        return joined
+        return evidence.seen_as(cls)
 
     def _counted(self, selected: str) -> str:
         if not self.counts_people:
@@ -39,18 +32,3 @@ class WithCounterfeits(Evidence):
             f"SELECT {columns}, chr(0) || row_number() OVER () AS {PERSON} FROM "
             f"(SELECT {columns}, sum(d)::BIGINT AS d FROM ({balance}) GROUP BY ALL HAVING sum(d) > 0), unnest(range(d))"
         )
-
-
-class OneClass(Evidence):
-    """Evidence of one class alone, given by its counted cells: what a class would be like without some records."""
-
-    @classmethod
-    def of(cls, evidence: Evidence, cells: pa.Table) -> OneClass:
-        alone = copy.copy(evidence)
-        alone.__class__ = cls
-        assert isinstance(alone, OneClass)
-        alone.keep("one_class", cells)
-        return alone
-
-    def _counted(self, selected: str) -> str:
-        return f"SELECT {selected}, sum(n)::BIGINT AS n FROM one_class GROUP BY ALL"

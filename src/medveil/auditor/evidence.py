@@ -24,6 +24,12 @@ class Evidence(Tables):
     def domains(self) -> dict[str, Domain]:
         return {}
 
+    def seen_as(self, kind: type[Evidence]) -> Evidence:
+        """The same tables, counted in another way."""
+        seen = copy.copy(self)
+        seen.__class__ = kind
+        return seen
+
     @property
     def counts_people(self) -> bool:
         return self.manifest.subject is not None
@@ -50,9 +56,7 @@ class Evidence(Tables):
 
     def in_records(self) -> Evidence:
         """The same evidence, counted in records: all that can be counted where nobody may know whose they are."""
-        alone = copy.copy(self)
-        alone.__class__ = InRecords
-        return alone
+        return self.seen_as(InRecords)
 
     def sizes(self, shield: Sequence[str]) -> str:
         """A query for the people (records where no subject is declared) of each class: the shield's columns, `n`."""

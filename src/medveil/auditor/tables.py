@@ -99,8 +99,11 @@ class Tables:
 
     @property
     def follows_records(self) -> bool:
-        """Whether records are followed from the source to the release, for people or for recoded columns."""
-        return self.manifest.subject is not None or any(self.recoded(name) for name in self.names())
+        """Whether records are followed from the source to the release: for people, for recoded columns, or because a
+        method says what became of them.
+        """
+        recoded = any(self.recoded(name) for name in self.names())
+        return self.manifest.subject is not None or recoded or self.links.is_file()
 
     def columns(self, names: Sequence[str]) -> str:
         """A list of columns for SELECT; a constant where there are none, so that everything is one class."""

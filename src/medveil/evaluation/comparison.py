@@ -19,6 +19,7 @@ from medveil.codes.combine import Codes, combine, count_people
 from medveil.engine import with_rows
 from medveil.engine.links import read_links
 from medveil.evaluation.coverage import Coverage, cover, encode_labels
+from medveil.evaluation.reality import reality
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.problem import Problem
@@ -187,9 +188,14 @@ class Comparison:
         return stars
 
     @cached_property
-    def unpublished(self) -> int:
-        """How many records of the original are not published, as far as numbers tell."""
-        return max(self.problem.cells.records - int(np.count_nonzero(~self.suppressed)), 0)
+    def reality(self) -> NDArray[np.float64]:
+        """The probability of each published record to be real: 1 where no catalog of counterfeits says otherwise."""
+        return reality(self)
+
+    @cached_property
+    def unpublished(self) -> float:
+        """How many records of the original are not published, as far as numbers and the catalog tell."""
+        return max(self.problem.cells.records - float(self.reality[~self.suppressed].sum()), 0.0)
 
     @cached_property
     def classes(self) -> PublishedClasses:

@@ -1,7 +1,9 @@
 """The catalog of counterfeit records: how many of which sensitive value are somewhere in which classes.
 
 Columns: `class_ids`, separated by `;`; `value`, the sensitive value, or where there are several sensitive attributes a
-JSON list of theirs in the order of the release; `count`. Lee, Kim, Kim and Chung 2017, definition 3.
+JSON list of theirs in the order of the release; `count` (Lee, Kim, Kim and Chung 2017, definition 3); and `people`, how
+many are really in each of the classes, in their order and separated by `;`, where every class of a group publishes the
+records of all of them. `people` is empty where that is not how classes were filled.
 """
 
 from __future__ import annotations
@@ -19,29 +21,46 @@ from medveil.release.manifest import Manifest, file_hash
 
 CATALOG = "catalog.csv"
 CLASS_ID = "class_id"
-COLUMNS = ("class_ids", "value", "count")
+COLUMNS = ("class_ids", "value", "count", "people")
 
 Values = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """`count` counterfeits with these sensitive values are somewhere in these classes."""
+    """`count` counterfeits with these sensitive values are somewhere in these classes; `people[i]` are really in the
+    i-th of them, where that is told.
+    """
 
     class_ids: tuple[int, ...]
     values: Values
     count: int
+    people: tuple[int, ...] = ()
+
+    @property
+    def real(self) -> tuple[float, ...]:
+        """The probability of a record of each class to be real: r_i / |R|."""
+        return tuple(number / sum(self.people) for number in self.people)
 
 
 def to_table(entries: Sequence[Entry]) -> pa.Table:
     """The catalog as it is published."""
     return pa.table(
         {
-            "class_ids": pa.array([";".join(str(number) for number in e.class_ids) for e in entries], pa.string()),
+            "class_ids": pa.array([_join(e.class_ids) for e in entries], pa.string()),
             "value": pa.array([write_values(e.values) for e in entries], pa.string()),
             "count": pa.array([e.count for e in entries], pa.int64()),
+            "people": pa.array([_join(e.people) if e.people else None for e in entries], pa.string()),
         }
     )
+
+
+def _join(numbers: Sequence[int]) -> str:
+    return ";".join(str(number) for number in numbers)
+
+
+def _split(text: str | None) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(";")) if text else ()
 
 
 def write_values(values: Values) -> str | None:
@@ -81,14 +100,18 @@ def read_catalog(path: Path, sensitive: int) -> list[Entry]:
 
 def entries_of(table: pa.Table, sensitive: int) -> list[Entry]:
     """The rows of a catalog; ValueError where it is none."""
+    if table.column_names == list(COLUMNS[:-1]):  # as medveil 0.1 wrote it
+        table = table.append_column(COLUMNS[-1], pa.nulls(table.num_rows, pa.string()))
     if table.column_names != list(COLUMNS):
         raise ValueError("other columns")
     entries = []
-    for ids, value, count in zip(*(table[name].to_pylist() for name in COLUMNS), strict=True):
-        numbers = tuple(int(number) for number in str(ids).split(";"))
-        if len(set(numbers)) != len(numbers) or int(count) < 1:
+    for ids, value, count, told in zip(*(table[name].to_pylist() for name in COLUMNS), strict=True):
+        numbers, people = _split(ids), _split(told)
+        if not numbers or len(set(numbers)) != len(numbers) or int(count) < 1:
             raise ValueError("a class twice, or no counterfeit")
-        entries.append(Entry(numbers, read_values(value, sensitive), int(count)))
+        if people and (len(people) != len(numbers) or min(people) < 1):
+            raise ValueError("people of other classes")
+        entries.append(Entry(numbers, read_values(value, sensitive), int(count), people))
     return entries
 
 

@@ -28,6 +28,9 @@ class Counting(StrEnum):
     """What a claim counts where that is not people, or records where no subject is declared."""
 
     WITH_COUNTERFEITS = "with-counterfeits"
+    """Counterfeits too, each as one more person."""
+    IN_GROUPS = "in-groups"
+    """The people of each group of classes that publish the records of all of them."""
 
 
 @dataclass(frozen=True)

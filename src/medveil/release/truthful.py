@@ -1,8 +1,13 @@
-"""The truthful table: what a recipient may believe to the letter, derived from release and catalog alone.
+"""What a recipient may take at its word, derived from release and catalog alone.
 
-Of each class that the catalog lists for a value, as many records of the value as it counts lose their class, their
-quasi-identifiers and their plain columns; as many of those as it counts are dropped. What is left of them is real, and
-every other record is too: Lee, Kim, Kim and Chung 2017, Table 9.
+Where the catalog tells the people of each class, every class of a group publishes the records R of all its people. Each
+group's records then stand once in the truthful table, under their common generalization: what all its classes publish
+is theirs, and where they differ all of their labels are given. Or all records are kept and weighed by r_i/|R|, the
+probability of being real: sums over weights give the counts of every class and of every value exactly.
+
+Where it does not (the method of the paper): of each class that the catalog lists for a value, as many records of the
+value as it counts lose their class, their quasi-identifiers and their plain columns; as many of those as it counts are
+dropped. What is left of them is real, and every other record is too: Lee, Kim, Kim and Chung 2017, Table 9.
 
 Records of one class and value may differ in plain columns, and nobody can say which of them went: where some stay and
 they differ, they lose their plain columns as well.
@@ -29,29 +34,103 @@ from medveil.table.labels import ANYTHING
 
 @dataclass(frozen=True)
 class Truthful:
-    """The truthful table: `dropped` rows of the release are gone, `lost` have no more than their sensitive values."""
+    """The truthful table: `dropped` rows of the release are gone, `lost` have no more than their sensitive values;
+    `merged` stand under labels of several classes.
+    """
 
     table: pa.Table
     dropped: int
     lost: int
+    merged: int = 0
 
     def to_dict(self) -> dict[str, int]:
         """Its figures."""
-        return {"records": self.table.num_rows, "dropped": self.dropped, "lost": self.lost}
+        rows = self.table.num_rows
+        return {"records": rows, "dropped": self.dropped, "lost": self.lost, "merged": self.merged}
 
 
-def derive(folder: Path, out: Path | None = None) -> Truthful:
-    """The truthful table of a release directory, written to `out` (.csv or .parquet) where that is given."""
+WEIGHT = "weight"
+SEPARATOR = " | "
+"""What stands between the labels of a group's classes."""
+
+
+def derive(folder: Path, out: Path | None = None, *, weights: bool = False) -> Truthful:
+    """The truthful table of a release directory, or all its records with their weights, written to `out` (.csv or
+    .parquet) where that is given.
+    """
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise OutputError(f"'{out}' is neither CSV nor Parquet.", "Name a file that ends in .csv or .parquet.")
     if out is not None and out.exists():
         raise OutputError(f"'{out}' already exists.", "Name a new file, or remove that one first.")
     manifest = read_manifest(folder)
     entries = catalog_of(folder, manifest)
-    truthful = truthful_table(_as_text(folder, manifest), entries, manifest)
+    release = _as_text(folder, manifest)
+    if weights:
+        truthful = weighted_table(release, entries)
+    elif any(entry.people for entry in entries) or not entries:
+        truthful = grouped_table(release, entries, manifest)
+    else:
+        truthful = truthful_table(release, entries, manifest)
     if out is not None:
         _write(truthful.table, out)
     return truthful
+
+
+def _class_numbers(release: pa.Table) -> list[int]:
+    try:
+        return [int(number) for number in release[CLASS_ID].cast(pa.int64()).to_pylist()]
+    except (KeyError, pa.ArrowInvalid, TypeError):
+        raise InputError(f"The release has no column '{CLASS_ID}' of numbers.", "Was it changed by hand?") from None
+
+
+def weighted_table(release: pa.Table, entries: list[Entry]) -> Truthful:
+    """All records, each with the probability r_i/|R| of being real."""
+    if any(not entry.people for entry in entries):
+        raise InputError(
+            "The catalog does not tell the people of each class, so that records have no weights.",
+            "Leave '--weights' out, or make the release with 'protection: people'.",
+        )
+    if WEIGHT in release.column_names:
+        raise InputError(f"The release has a column '{WEIGHT}' already.", "Rename it before the release is made.")
+    real = {number: share for entry in entries for number, share in zip(entry.class_ids, entry.real, strict=True)}
+    shares = pa.array([real.get(number, 1.0) for number in _class_numbers(release)], pa.float64())
+    return Truthful(release.append_column(WEIGHT, shares), 0, 0)
+
+
+def grouped_table(release: pa.Table, entries: list[Entry], manifest: Manifest) -> Truthful:
+    """Each group's records once, under what all its classes publish; class ids are those of the whole group."""
+    ids_of = {number: entry.class_ids for entry in entries for number in entry.class_ids}
+    numbers = _class_numbers(release)
+    first_of: dict[int, int] = {}
+    for row, number in enumerate(numbers):
+        first_of.setdefault(number, row)
+    if any(number not in first_of for number in ids_of):
+        raise InputError(
+            "The catalog lists a class that the release does not hold.",
+            "Take release and catalog from the same directory.",
+        )
+    kept = [row for row, number in enumerate(numbers) if ids_of.get(number, (number,))[0] == number]
+    table = release.take(pa.array(kept, pa.int64()))
+    groups = [ids_of.get(numbers[row], (numbers[row],)) for row in kept]
+    quasi = [a["name"] for a in manifest.attributes if a["role"] == "quasi"]
+    for name in (CLASS_ID, *quasi):
+        labels = release[name].to_pylist()
+        joined = {
+            ids: labels[first_of[ids[0]]]
+            if len(found := _labels(labels, first_of, ids)) == 1
+            else SEPARATOR.join(found)
+            for ids in set(groups)
+        }
+        column = pa.array([joined[ids] for ids in groups], pa.string())
+        table = table.set_column(table.column_names.index(name), name, column)
+    merged = sum(len(ids) > 1 for ids in groups)
+    order = [(name, "ascending") for name in table.column_names]
+    return Truthful(table.sort_by(order), release.num_rows - len(kept), 0, merged)
+
+
+def _labels(labels: list[str | None], first_of: dict[int, int], ids: tuple[int, ...]) -> list[str]:
+    """The different labels of some classes, in the order of their ids; a missing value is empty."""
+    return list(dict.fromkeys(labels[first_of[number]] or "" for number in ids))
 
 
 def truthful_table(release: pa.Table, entries: list[Entry], manifest: Manifest) -> Truthful:

@@ -15,6 +15,12 @@ Claim = Mapping[str, Any]
 
 _HOLDS: Mapping[Any, str] = {True: "yes", False: "NO", None: NOT_CHECKED}
 
+_COUNTED: Mapping[Any, str] = {
+    Counting.WITH_COUNTERFEITS.value: " Counterfeit records are counted in.",
+    Counting.IN_GROUPS.value: " This holds of the people of groups whose classes publish everybody's records, whatever "
+    "is known of who is in which class.",
+}
+
 
 def in_words(claim: Claim) -> str:
     """One claim as a sentence; the model's own summary where nothing simpler is known."""
@@ -25,8 +31,7 @@ def in_words(claim: Claim) -> str:
         words = f"{summary[0].upper()}{summary[1:]}."
     if claim["basis"] == Basis.NOT_CHECKED.value:
         return f"{NOT_CHECKED.capitalize()}: {words}"
-    counted_in = claim.get("counting") == Counting.WITH_COUNTERFEITS.value
-    return f"{words} Counterfeit records are counted in." if counted_in else words
+    return f"{words}{_COUNTED.get(claim.get('counting'), '')}"
 
 
 def verdict(claims: Sequence[Claim], status: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""The two data sets of the h-ceiling paper, and releases of them by the method and by k-anonymity alone."""
+"""The data sets of the h-ceiling paper, one of people with several records, and releases of all three."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from medveil.app.anonymize import anonymize
@@ -22,6 +21,8 @@ from medveil.methods.optimal import Optimal
 from medveil.methods.problem import Problem
 from medveil.policy import load_policy
 from medveil.run import Run
+from medveil.utility.loss_metric import LossMetric
+from medveil.utility.query_error import QueryError
 from medveil.utility.rce import ReconstructionError
 from medveil.workspace import Workspace
 
@@ -55,6 +56,28 @@ PATIENTS = {
 }
 
 
+AGES = {
+    "below 40": {"below 20": ["[0-10)", "[10-20)"], "20 to 39": ["[20-30)", "[30-40)"]},
+    "40 to 69": {"40 to 59": ["[40-50)", "[50-60)"], "60 to 69": ["[60-70)"]},
+    "70 and above": {"70 to 89": ["[70-80)", "[80-90)"], "90 and above": ["[90-100)"]},
+}
+DIABETES: Mapping[str, Any] = {
+    "patient_nbr": {"role": "subject"},
+    "race": {"role": "quasi"},
+    "gender": {"role": "quasi"},
+    "age": {"role": "quasi", "hierarchy": {"type": "taxonomy", "tree": AGES}},
+    "admission_type_id": {"role": "quasi", "type": "category"},
+    "time_in_hospital": {
+        "role": "quasi",
+        "type": "number",
+        "hierarchy": {"type": "intervals", "domain": [1, 14], "widths": [2, 4, 8]},
+    },
+    "diag_1": {"role": "sensitive"},
+    "readmitted": {"role": "plain"},
+}
+"""Diabetes-130: 101,766 stays of 71,518 patients, of whom a fifth have several."""
+
+
 @dataclass(frozen=True)
 class MadeRelease:
     """A release that was made for comparison: LM and RCE, the counterfeits, and what recipients see."""
@@ -62,6 +85,7 @@ class MadeRelease:
     comparison: Comparison
     lm: float
     rce: float
+    query_error: float
     counterfeits: int
     figures: Mapping[str, Any]
 
@@ -71,16 +95,15 @@ def make(problem: Problem, method: Method, run: Run) -> MadeRelease:
     draft = method.anonymize(problem, run)
     published = draft.published.to_arrow()
     comparison = Comparison(problem, published, draft.method, draft.companions)
-    score = ReconstructionError().compute(comparison)
-    assert isinstance(score, Score)
-    losses = [
-        float(((one.covered - 1.0) / max(one.size - 1.0, 1.0))[one.codes].mean())
-        for one in comparison.coverage.values()
-    ]
+    loss, error, queries = (m.compute(comparison) for m in (LossMetric(), ReconstructionError(), QueryError()))
+    assert isinstance(loss, Score)
+    assert isinstance(error, Score)
+    assert isinstance(queries, Score)
     return MadeRelease(
         comparison,
-        float(np.mean(losses)),
-        score.value,
+        loss.value,
+        error.value,
+        queries.parts["median"],
         int(draft.rows.get("counterfeit", 0)),
         dict(draft.internal.get("h_ceiling", {})),
     )
@@ -103,6 +126,14 @@ def adult(data: Path, k: int) -> Iterator[Problem]:
         policy, _ = load_policy(_adult_policy(data, Path(folder), k))
         with opened(policy, Workspace(Path(folder)), load("adult", data)) as (problem, _):
             yield problem
+
+
+@contextmanager
+def diabetes(data: Path, k: int) -> Iterator[Problem]:
+    """Diabetes-130: five quasi-identifiers, the first diagnosis sensitive, patients as people."""
+    policy, folder = load_policy({"attributes": DIABETES, "privacy": [{"model": "k-anonymity", "k": k}]})
+    with opened(policy, folder, load("diabetes130", data)) as (problem, _):
+        yield problem
 
 
 def attacked(data: Path, k: int, method: HCeiling) -> Mapping[str, Any]:

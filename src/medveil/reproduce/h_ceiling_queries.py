@@ -9,7 +9,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.evaluation.comparison import Comparison
-from medveil.utility.rce import reality
 
 Numbers = NDArray[np.float64]
 
@@ -25,7 +24,7 @@ def selected(comparison: Comparison, sensitive: str) -> Numbers:
     name = comparison.problem.schema.sensitive[0]
     coverage = comparison.sensitive_coverage[name]
     has = np.array([label == sensitive for label in coverage.labels])
-    return np.where(has[coverage.codes], reality(comparison), 0.0)
+    return np.where(has[coverage.codes], comparison.reality, 0.0)
 
 
 def error_by_attribute(comparison: Comparison, sensitive: str) -> dict[str, float]:
@@ -51,7 +50,7 @@ def error_by_number(comparison: Comparison, queries: int) -> list[float]:
     """COUNT(*) of records that equal a random one in 1, 2, ... random attributes: the mean relative error."""
     cells = comparison.problem.cells
     random = comparison.random("h-ceiling, figure 10")
-    weights = reality(comparison)
+    weights = comparison.reality
     shares = [leaf_shares(comparison, name) for name in cells.quasi]
     codes = [comparison.coverage[name].codes for name in cells.quasi]
     chosen = random.choice(len(cells), size=queries, p=cells.counts / cells.counts.sum())

@@ -45,8 +45,11 @@ class CatalogAttack(Risk):
         if comparison.folder is None or not (comparison.folder / "manifest.json").is_file():
             return none
         manifest = read_manifest(comparison.folder)
-        if not any(claim["model"] == CLAIM for claim in manifest.claims):
+        claims = [claim for claim in manifest.claims if claim["model"] == CLAIM]
+        if not claims:
             return none
+        if claims[0]["parameters"].get("protection") != "published":
+            return Skipped("the catalog itself tells how likely each record is real")
         findings = [found.finding for found in audit(comparison.folder).findings if found.claim["model"] == CLAIM]
         achieved = findings[0].achieved
         if achieved is None:

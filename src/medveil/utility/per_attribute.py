@@ -16,14 +16,16 @@ from medveil.utility.original import leaf_counts
 def mean_over_records(
     comparison: Comparison, coverage: Coverage, losses: NDArray[np.float64], unpublished: float
 ) -> float:
-    """The mean of `losses[label]` over published records, and of `unpublished` for every record that is not."""
+    """The mean of `losses[label]` over published records, each as likely as it is real, and of `unpublished` for every
+    record of the original that is not published.
+    """
     kept = ~comparison.suppressed
-    published = int(np.count_nonzero(kept))
-    missing = comparison.unpublished
-    if not published + missing:
+    real = comparison.reality[kept]
+    total = float(real.sum()) + comparison.unpublished
+    if not total:
         return 0.0
-    counts = np.bincount(coverage.codes[kept], minlength=len(losses))
-    return float(counts @ losses + missing * unpublished) / (published + missing)
+    counts = np.bincount(coverage.codes[kept], real, minlength=len(losses))
+    return float(counts @ losses + comparison.unpublished * unpublished) / total
 
 
 def weighted_by_attribute(comparison: Comparison, losses: Callable[[Coverage], NDArray[np.float64]]) -> Score | Skipped:
@@ -49,7 +51,8 @@ class DistanceOfColumns(Measure):
             return Skipped("nothing was published")
         parts = {}
         for name, coverage in columns.items():
-            published = np.bincount(coverage.codes[~comparison.suppressed], minlength=len(coverage.labels))
+            kept = ~comparison.suppressed
+            published = np.bincount(coverage.codes[kept], comparison.reality[kept], minlength=len(coverage.labels))
             parts[name] = self.distance(coverage, leaf_counts(comparison, name), published.astype(np.float64))
         return Score(float(np.mean(list(parts.values()))), parts=parts)
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.evaluation.coverage import Coverage
 from medveil.loss.reconstruction import reconstruction_error
-from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 
 Numbers = NDArray[np.float64]
@@ -22,8 +20,9 @@ class ReconstructionError(Measure):
         RCE = mean over records and attributes of 1 - 2p/v + p^2/v
 
     v: the values of the domain that the published one covers; p: the probability that the record is no counterfeit,
-    by the catalog 1 - count / records of its row, 1 where there is none. A record that is not published is spread over
-    the whole domain. Where there are counterfeits each published record counts with its p.
+    by the catalog r_i/|R|, or 1 - count / records of its row where it tells no people; 1 where there is none. A record
+    that is not published is spread over the whole domain. Where there are counterfeits each published record counts
+    with its p.
 
     Xiao and Tao 2006, Anatomy; Lee, Kim, Kim and Chung 2017, Utility-preserving anonymization for health data.
     """
@@ -36,7 +35,7 @@ class ReconstructionError(Measure):
         if not coverage:
             return Skipped("there is no quasi-identifier")
         kept = ~comparison.suppressed
-        real = reality(comparison)[kept]
+        real = comparison.reality[kept]
         parts = {
             name: mean_error(one.covered[one.codes][kept], real, one.size, comparison.problem.cells.records)
             for name, one in coverage.items()
@@ -63,7 +62,7 @@ class JointReconstructionError(Measure):
         for one in coverage.values():
             points = points * one.covered[one.codes][kept]
             size *= one.size
-        real = reality(comparison)[kept]
+        real = comparison.reality[kept]
         return Score(mean_error(points, real, size, comparison.problem.cells.records))
 
 
@@ -80,53 +79,3 @@ def _coverage(comparison: Comparison) -> dict[str, Coverage]:
     if not comparison.coverage:
         return {}
     return {**comparison.coverage, **comparison.sensitive_coverage}
-
-
-def reality(comparison: Comparison) -> Numbers:
-    """The probability of each published record to be real, by the catalog where there is one."""
-    published = comparison.published
-    real = np.ones(published.num_rows)
-    catalog = comparison.companions.get(CATALOG)
-    sensitive = list(comparison.problem.schema.sensitive)
-    if catalog is None or CLASS_ID not in published.column_names:
-        return real
-    entries = entries_of(catalog, len(sensitive))
-    if not entries:
-        return real
-    tuples, code_of = _tuples(comparison, sensitive)
-    numbers = np.asarray(published[CLASS_ID].cast(pa.string()).cast(pa.int64()))
-    keys = numbers * (len(code_of) + 1) + tuples
-    listed, row = _listed(entries, code_of)
-    order = np.argsort(listed)
-    place = np.minimum(np.searchsorted(listed[order], keys), len(listed) - 1)
-    met = listed[order][place] == keys
-    row_of = row[order][place]
-    total = np.bincount(row_of[met], minlength=len(entries))
-    share = np.array([entry.count for entry in entries]) / np.maximum(total, 1)
-    real[met] = 1.0 - share[row_of[met]]
-    return real
-
-
-def _tuples(
-    comparison: Comparison, sensitive: list[str]
-) -> tuple[NDArray[np.int64], dict[tuple[str | None, ...], int]]:
-    """The number of each published record's tuple of sensitive values, and what the numbers mean."""
-    coverage = [comparison.sensitive_coverage[name] for name in sensitive]
-    codes = np.stack([one.codes for one in coverage])
-    distinct, of_row = np.unique(codes, axis=1, return_inverse=True)
-    values = (tuple(one.labels[code] for one, code in zip(coverage, column, strict=True)) for column in distinct.T)
-    return of_row.reshape(-1).astype(np.int64), {value: number for number, value in enumerate(values)}
-
-
-def _listed(
-    entries: list[Entry], code_of: dict[tuple[str | None, ...], int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The key of each class that a row of the catalog lists with the row's values, and the row."""
-    nowhere = len(code_of)
-    keys = [
-        (number * (len(code_of) + 1) + code_of.get(entry.values, nowhere), row)
-        for row, entry in enumerate(entries)
-        for number in entry.class_ids
-    ]
-    found = np.array(keys, dtype=np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1]

@@ -1,140 +1,98 @@
-"""Groups of classes hide every counterfeit, overlap nowhere, and cost no more records than they must."""
-
-import itertools
-import time
+"""Groups of thin classes: k people in each, near ones together, at a price near the least."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medveil.methods.h_ceiling.grouping import group
+from medveil.hierarchy.hierarchy import build
+from medveil.methods.h_ceiling.grouping import TOO_SMALL, _cut, group_classes
+from medveil.methods.h_ceiling.objective import fewest
+from medveil.methods.h_ceiling.partition import at_node
+from medveil.methods.h_ceiling.people import Crowd
 
-small = st.integers(0, 3)
-
-
-def flat(table):
-    owner, value = np.nonzero(table)
-    return owner.astype(np.int64), value.astype(np.int32), np.asarray(table)[owner, value].astype(np.int64)
-
-
-def groups_of(rows):
-    return [
-        (int(rows.tuples[i]), int(rows.counts[i]), rows.classes[rows.offsets[i] : rows.offsets[i + 1]].tolist())
-        for i in range(len(rows))
-    ]
+SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=40)
 
 
-def is_safe(members, real, forged):
-    """Lemma 1: for every class, the others' real records are at least its counterfeits."""
-    total = sum(real[c] for c in members)
-    return all(total - real[c] >= forged[c] for c in members)
+def partition_of(sizes, sides=2):
+    """Classes of so many people in two columns: a number, and one of some sides."""
+    values = tuple(f"{i:04d}" for i in range(len(sizes)))
+    side = tuple(f"s{i}" for i in range(sides))
+    numbers = build(values, [["*"] * len(values)], None, float(len(values)), "number")
+    flat = build(side, [["*"] * sides], None, float(sides), "side")
+    codes = np.array([np.arange(len(sizes)), np.arange(len(sizes)) % sides], dtype=np.int32)
+    return at_node(Crowd(("number", "side"), (numbers, flat), codes, np.array(sizes, dtype=np.int64)), (0, 0))
 
 
-def lost(members, real, forged):
-    count = sum(forged[c] for c in members)
-    return sum(min(count, real[c] + forged[c]) for c in members) - count
-
-
-@given(
-    st.integers(1, 7).flatmap(
-        lambda n: st.tuples(
-            st.lists(st.lists(small, min_size=2, max_size=2), min_size=n, max_size=n),
-            st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=2), min_size=n, max_size=n),
-        )
-    )
-)
-def test_every_group_is_safe_and_a_class_is_in_one_group_a_value(tables):
-    real, forged = np.array(tables[0]), np.array(tables[1])
-    if not forged.any():
+@given(SIZES, st.integers(2, 7))
+def test_every_group_has_k_people_and_every_large_class_is_its_own(sizes, k):
+    partition = partition_of(sizes)
+    found = group_classes(partition, k, [0, 1], [])
+    people = np.array(sizes)
+    if people.sum() < k:
+        assert (found.group_of_class == TOO_SMALL).all()
         return
-    grouped = group(*flat(forged), *flat(real))
-    seen = set()
-    covered = np.zeros_like(forged)
-    for value, count, members in groups_of(grouped.rows):
-        assert len(set(members)) == len(members)
-        assert not any((value, c) in seen for c in members)
-        seen |= {(value, c) for c in members}
-        assert is_safe(members, real[:, value], forged[:, value])
-        assert count == forged[members, value].sum()
-        covered[members, value] = forged[members, value]
-    owner, value, _ = flat(forged)
-    for c, v, exposed in zip(owner, value, grouped.exposed, strict=True):
-        assert (covered[c, v] == 0) == exposed
-    assert np.array_equal(
-        covered[owner[~grouped.exposed], value[~grouped.exposed]], forged[owner, value][~grouped.exposed]
+    assert (found.group_of_class >= 0).all()
+    assert found.people.min() >= k
+    assert np.bincount(found.group_of_class, people).tolist() == found.people.tolist()
+    assert found.counterfeits == sum(
+        (n - 1) * r for n, r in zip(np.bincount(found.group_of_class), found.people, strict=True)
+    )
+    assert found.counterfeits >= fewest(people, k) or found.classes.max() == 1
+    if people[people < k].sum() >= k:
+        assert (found.classes[found.group_of_class[people >= k]] == 1).all()
+
+
+@given(SIZES, st.integers(2, 7))
+def test_columns_that_must_not_be_mixed_are_not(sizes, k):
+    partition = partition_of(sizes)
+    found = group_classes(partition, k, [0], [1])
+    for number in range(len(found.people)):
+        assert len({c % 2 for c in np.flatnonzero(found.group_of_class == number)}) == 1
+    for side in (0, 1):
+        of_side = np.arange(len(sizes)) % 2 == side
+        if np.array(sizes)[of_side].sum() >= k:
+            assert (found.group_of_class[of_side] >= 0).all(), "nobody is left out who could be grouped"
+
+
+@given(st.lists(st.integers(1, 4), min_size=2, max_size=12), st.integers(2, 5))
+def test_runs_take_the_fewest_counterfeits(sizes, k):
+    """Against every way to cut the order into runs of k people."""
+    sizes = np.minimum(np.array(sizes), k - 1)
+    if sizes.sum() < k:
+        return
+    runs = _cut(sizes.astype(np.int64), np.zeros(len(sizes), dtype=np.int64), k)
+    price = sum((np.count_nonzero(runs == r) - 1) * sizes[runs == r].sum() for r in set(runs.tolist()))
+    best = [0.0] + [np.inf] * len(sizes)
+    for end in range(1, len(sizes) + 1):
+        for start in range(end):
+            total = sizes[start:end].sum()
+            if total >= k:
+                best[end] = min(best[end], best[start] + (end - start - 1) * total)
+    assert price == best[-1]
+    assert all(np.diff(np.flatnonzero(runs == r)).max(initial=1) == 1 for r in set(runs.tolist()))
+
+
+@pytest.mark.parametrize("k", [3, 5, 10])
+def test_the_price_of_many_classes_is_within_a_third_of_the_least(k):
+    random = np.random.default_rng(4)
+    sizes = np.minimum(random.geometric(0.4, size=3000), 40).tolist()
+    partition = partition_of(sizes, sides=3)
+    found = group_classes(partition, k, [1, 0], [])
+    assert found.counterfeits <= 1.3 * fewest(np.array(sizes), k)
+
+
+def test_near_people_are_grouped():
+    """Ones in a row: five neighbours a group."""
+    found = group_classes(partition_of([1] * 20), 5, [0], [])
+    assert [sorted(np.flatnonzero(found.group_of_class == g).tolist()) for g in range(4)] in (
+        [list(range(15, 20)), list(range(10, 15)), list(range(5, 10)), list(range(5))],
+        [list(range(5)), list(range(5, 10)), list(range(10, 15)), list(range(15, 20))],
     )
 
 
-def partitions(items):
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    for size in range(len(rest) + 1):
-        for others in itertools.combinations(rest, size):
-            left = [item for item in rest if item not in others]
-            for tail in partitions(left):
-                yield [(first, *others), *tail]
-
-
-def fewest_lost(real, forged):
-    """Over all partitions in which every group that holds counterfeits is safe and no more false than real."""
-    best = None
-    for parts in partitions(list(range(len(real)))):
-        hiding = [p for p in parts if any(forged[c] for c in p)]
-        fair = all(sum(real[c] for c in p) >= sum(forged[c] for c in p) for p in hiding)
-        if fair and all(is_safe(p, real, forged) for p in hiding):
-            total = sum(lost(p, real, forged) for p in hiding)
-            best = total if best is None else min(best, total)
-    return best
-
-
-@given(
-    st.integers(2, 6).flatmap(
-        lambda n: st.tuples(
-            st.lists(st.integers(0, 4), min_size=n, max_size=n), st.lists(st.integers(0, 2), min_size=n, max_size=n)
-        )
-    )
-)
-def test_no_grouping_loses_fewer_records_where_covers_suffice(numbers):
-    """With a cover for each class that holds counterfeits, as many records are lost as are counterfeit: the optimum."""
-    real, forged = np.array(numbers[0]), np.array(numbers[1])
-    if not forged.any():
-        return
-    demands = sorted((int(c) for c in forged if c), reverse=True)
-    covers = sorted((int(r) for r, c in zip(real, forged, strict=True) if r and not c), reverse=True)
-    enough = len(covers) >= len(demands) and all(r >= c for r, c in zip(covers, demands, strict=False))
-    best = fewest_lost(real, forged)
-    if best is not None:
-        assert best >= forged.sum()
-    if enough:
-        grouped = group(*flat(forged[:, None]), *flat(real[:, None]))
-        ours = sum(lost(members, real, forged) for _, _, members in groups_of(grouped.rows))
-        assert ours == best == forged.sum()
-
-
-def test_what_nothing_hides_is_exposed():
-    grouped = group(*flat([[1, 0], [0, 1]]), *flat([[3, 0], [0, 0]]))
-    assert grouped.exposed.tolist() == [True, True]
-    assert len(grouped.rows) == 0
-
-
-def test_only_usable_classes_cover():
-    forged, real = [[1], [0], [0]], [[0], [5], [1]]
-    usable = np.array([False, True])
-    assert groups_of(group(*flat(forged), *flat(real), usable).rows) == [(0, 1, [0, 2])]
-    assert groups_of(group(*flat(forged), *flat(real)).rows) == [(0, 1, [0, 1])]
-
-
-@pytest.mark.parametrize("values", [100, 2])
-def test_five_thousand_classes_are_grouped_within_a_second(values):
-    random = np.random.default_rng(3)
-    real = random.multinomial(20, np.full(values, 1 / values), size=5000)
-    forged = np.zeros_like(real)
-    forged[np.arange(2500)[:, None], random.integers(0, values, (2500, 3))] = 1
-    arguments = (*flat(forged), *flat(real))
-    started = time.process_time()
-    grouped = group(*arguments)
-    assert time.process_time() - started < 1.0
-    assert not grouped.exposed.any()
+def test_too_few_join_the_smallest_class_of_their_region():
+    found = group_classes(partition_of([9, 1, 6, 8]), 5, [0], [])
+    assert found.group_of_class.tolist().count(found.group_of_class[1]) == 2
+    assert found.group_of_class[1] == found.group_of_class[2]
+    assert found.counterfeits == 7

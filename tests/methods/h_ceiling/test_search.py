@@ -1,4 +1,4 @@
-"""The node that is found has the least reconstruction error of all that keep ceiling and cap."""
+"""The node that is found costs least of all that keep ceiling and cap."""
 
 import numpy as np
 import pytest
@@ -7,99 +7,99 @@ from hypothesis import strategies as st
 
 from medveil.lattice.space import Space
 from medveil.loss.reconstruction import reconstruction_error
-from medveil.methods.h_ceiling.degree import Degrees
-from medveil.methods.h_ceiling.holdings import sensitive_tuples
-from medveil.methods.h_ceiling.plan import NOTHING, mean_error
-from medveil.methods.h_ceiling.planner import Planner
-from medveil.methods.h_ceiling.search import NodeSearch
-from medveil.privacy.count import reference_of
-from medveil.privacy.k_anonymity import KAnonymity
-from medveil.privacy.model import Requirement
+from medveil.methods.h_ceiling.grouping import group_classes
+from medveil.methods.h_ceiling.objective import Objective, bounds, lacking
+from medveil.methods.h_ceiling.partition import at_node
+from medveil.methods.h_ceiling.search import Degrees, Filled, NodeSearch
 
-HALVES = [{"a": "ab", "b": "ab", "c": "cd", "d": "cd"}]
-rows = st.lists(
-    st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd"), st.sampled_from("xyz")), min_size=3, max_size=40
-)
+rows = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), min_size=3, max_size=40)
 
 
-class Free(Planner):
-    """Fills whatever lacks no more people than allowed, at no cost: the search alone decides."""
-
-    def plan(self, holdings, allowed, random):  # noqa: ARG002
-        return NOTHING if self.missing(holdings.people) <= allowed else None
+def objective_of(name="lm", price=1.0, ordered=(False, True)):
+    return Objective(name, price, [1.0, 1.0], ordered, 1)
 
 
-def search_of(make_tiny, records, k, planner=Planner, *, concealed=True, most=3):
-    cells, hierarchies = make_tiny(records, HALVES)
-    requirement = Requirement(KAnonymity(k=k), (0, 1))
-    made = planner(k, [requirement], reference_of(cells), concealed, uniform=False, most=most)
-    return NodeSearch(cells, sensitive_tuples(cells), Space.of(hierarchies), made)
+def search_of(crowd, k, objective):
+    def fill(partition, allowed):
+        grouping = group_classes(partition, k, [0, 1], [])
+        if grouping.counterfeits > allowed:
+            return None
+        left_out = (grouping.group_of_class < 0).astype(float)
+        cost = objective.of(partition, grouping.real(partition), grouping.counterfeits, left_out)
+        return Filled(partition, grouping, cost, grouping.counterfeits)
+
+    space = Space.of(crowd.hierarchies)
+    return NodeSearch(crowd, space, objective, lambda partition: lacking(partition.people, k), fill)
 
 
+@pytest.mark.parametrize("ceiling", ["record", "mean"])
 @given(rows, st.sampled_from([0.2, 0.34, 0.5, 1.0]))
-def test_the_degree_of_a_node_is_that_of_its_worst_record(make_tiny, records, h):
-    cells, hierarchies = make_tiny(records, HALVES)
-    space = Space.of(hierarchies)
-    degrees = Degrees(space, cells.codes)
+def test_the_degree_of_a_node_is_that_of_its_people(make_residents, ceiling, records, h):
+    crowd = make_residents(records).crowd
+    space = Space.of(crowd.hierarchies)
+    degrees = Degrees(space, crowd)
     nodes = space.every_node()
     found = []
     for node in nodes.T:
-        losses = [hierarchy.losses[level] for hierarchy, level in zip(hierarchies, node, strict=True)]
-        of_cells = [[loss[code] for loss, code in zip(losses, cell, strict=True)] for cell in cells.codes.T]
-        found.append(max(np.mean(of_cell) for of_cell in of_cells))
-        assert degrees.of(tuple(int(level) for level in node)) == pytest.approx(found[-1])
-    assert degrees.within(nodes, h).tolist() == [degree <= h + 1e-9 for degree in found]
+        losses = [hierarchy.losses[level] for hierarchy, level in zip(crowd.hierarchies, node, strict=True)]
+        of_places = [np.mean([loss[c] for loss, c in zip(losses, place, strict=True)]) for place in crowd.codes.T]
+        found.append(max(of_places) if ceiling == "record" else np.average(of_places, weights=crowd.people))
+        assert degrees.of(tuple(int(level) for level in node), ceiling) == pytest.approx(found[-1])
+    assert degrees.within(nodes, h, ceiling).tolist() == [degree <= h + 1e-9 for degree in found]
 
 
-@given(rows, st.integers(2, 5), st.sampled_from([0.2, 0.4, 0.6, 1.0]), st.integers(0, 9))
-def test_no_node_under_the_ceiling_is_better(make_tiny, records, k, h, allowed):
-    search = search_of(make_tiny, records, k, Free)
-    found = search.best(h, allowed, np.random.default_rng(1), lambda _share: None)
-    nodes = search.space.every_node()
-    errors = [
-        mean_error(search.holdings(levels), NOTHING)
-        for levels in (tuple(int(level) for level in node) for node in nodes.T)
-        if search.degrees.of(levels) <= h + 1e-9 and search.missing(levels) <= allowed
+@given(
+    rows,
+    st.integers(2, 5),
+    st.sampled_from([0.2, 0.4, 0.6, 1.0]),
+    st.integers(0, 30),
+    st.sampled_from(["lm", "rce", "mix"]),
+    st.sampled_from([0.0, 0.3, 2.0]),
+)
+def test_no_node_under_the_ceiling_is_better(make_residents, records, k, h, allowed, name, price):
+    crowd = make_residents(records).crowd
+    search = search_of(crowd, k, objective_of(name, price))
+    found = search.best(h, "record", allowed, lambda _share: None)
+    every = [
+        filled.key
+        for levels in (tuple(int(level) for level in node) for node in search.space.every_node().T)
+        if search.degrees.worst(levels) <= h + 1e-9
+        and (filled := search.fill(at_node(crowd, levels), allowed)) is not None
     ]
     if found is None:
-        assert not errors
+        assert not every
     else:
-        assert found.error == pytest.approx(min(errors))
-        assert found.degree == pytest.approx(search.degrees.of(found.levels))
+        assert found.filled.key[0] == pytest.approx(min(every)[0])
+        equal = [counterfeits for cost, counterfeits in every if cost <= min(every)[0] + 1e-12]
+        assert found.filled.counterfeits == min(equal), "the fewest counterfeits at equal cost"
 
 
-@given(rows, st.integers(2, 4), st.integers(0, 9), st.booleans())
-def test_what_is_found_has_k_people_a_class_and_the_error_it_states(make_tiny, records, k, allowed, concealed):
-    search = search_of(make_tiny, records, k, concealed=concealed)
-    found = search.best(1.0, allowed, np.random.default_rng(1), lambda _share: None)
-    if found is None:
-        assert len(records) < k
-        return
-    assert found.plan.counterfeits <= allowed
-    assert found.error == pytest.approx(mean_error(found.holdings, found.plan))
-    filled = found.holdings.people.copy()
-    np.add.at(filled, found.plan.classes, found.plan.counts)
-    assert filled.min() >= k
+@given(rows, st.sampled_from(["lm", "rce", "mix"]))
+def test_the_bound_is_the_cost_without_counterfeits(make_residents, records, name):
+    crowd = make_residents(records).crowd
+    objective = objective_of(name)
+    by_level = objective.by_level(crowd)
+    for levels in ((0, 0), (1, 0), (2, 1), (2, 2)):
+        partition = at_node(crowd, levels)
+        direct = objective.of(partition, np.ones(len(partition)), 0, np.zeros(len(partition)))
+        assert bounds(by_level, np.array(levels)[:, None])[0] == pytest.approx(direct)
 
 
-@given(rows)
-def test_the_bound_is_the_error_without_counterfeits(make_tiny, records):
-    search = search_of(make_tiny, records, 2)
-    for levels in ((0, 0), (1, 0), search.space.top):
-        each = [
-            reconstruction_error(h.levels[level].covered[h.levels[level].groups[codes]])
-            for h, level, codes in zip(search.space.hierarchies, levels, search.cells.codes, strict=True)
-        ]
-        direct = np.average(sum(each) / 3, weights=search.cells.counts)
-        assert search.bounds(np.array(levels)[:, None])[0] == pytest.approx(direct)
-        assert mean_error(search.holdings(levels), NOTHING) == pytest.approx(direct)
+def test_the_error_of_a_category_is_the_papers_and_of_an_ordered_column_grows_with_distance(make_residents):
+    crowd = make_residents([("a", "a"), ("b", "b"), ("c", "c"), ("d", "d")]).crowd
+    partition = at_node(crowd, (2, 0))
+    _, plain = objective_of("rce", ordered=(False, False)).by_class(partition, np.full(4, 0.75))
+    expected = (reconstruction_error(4, 0.75) + 2 * reconstruction_error(1, 0.75)) / 3
+    assert plain == pytest.approx(np.full(4, float(expected)))
+    _, halves = objective_of("rce", ordered=(True, True)).by_class(at_node(crowd, (1, 0)), np.ones(4))
+    assert halves == pytest.approx([(2 - 1 / 2) / (4 - 1 / 4) / 3] * len(halves))
 
 
-def test_how_close_one_can_get(make_tiny):
+def test_how_close_one_can_get(make_residents):
     """Sixteen people, each alone: pairs of them need a degree of a sixth, sixteen counterfeits none at all."""
-    records = [(p, q, "x") for p in "abcd" for q in "abcd"]
-    search = search_of(make_tiny, records, 2, concealed=False)
-    silent = (np.random.default_rng(1), lambda _share: None)
-    assert search.best(0.0, 0, *silent) is None
-    assert search.least_degree(0, *silent) == pytest.approx(1 / 6)
-    assert search.fewest_counterfeits(0.0, *silent) == 16
+    crowd = make_residents([(p, q) for p in "abcd" for q in "abcd"]).crowd
+    search = search_of(crowd, 2, objective_of())
+    silent = lambda _share: None  # noqa: E731
+    assert search.best(0.0, "record", 0, silent) is None
+    assert search.least_degree("record", 0, silent) == pytest.approx(1 / 6)
+    assert search.fewest_counterfeits(0.0, "record", 1000, silent) == 16

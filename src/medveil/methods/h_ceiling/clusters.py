@@ -1,7 +1,7 @@
 """Local recoding under a ceiling by clustering: records that are near each other, as long as they stay below h.
 
 k-member clustering (Byun, Kamra, Bertino and Li 2007): a cluster starts with one tuple of quasi-identifiers and takes,
-one after the other, the tuple that raises its degree least, until it has k records. Here it also stops where every
+one after the other, the tuple that raises its degree least, until it has k people. Here it also stops where every
 tuple would raise it above the ceiling, and what is then too small joins another cluster if one below the ceiling has
 room, or is filled with counterfeits. A cluster publishes for each quasi-identifier the lowest group that holds it.
 """
@@ -14,11 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from medveil.cells import Cells
-from medveil.codes.rank import fold, rank
-from medveil.methods.h_ceiling.boxes import Recoding, Scale, Watch, recoding_of
-from medveil.methods.h_ceiling.degree import ROUNDING
-from medveil.methods.h_ceiling.holdings import Codes, Counts
+from medveil.lattice.space import Levels
+from medveil.methods.h_ceiling.boxes import Bounds, Watch
+from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition, group_losses, of_parts
+from medveil.methods.h_ceiling.people import Codes, Counts, Crowd
 
 Numbers = NDArray[np.float64]
 
@@ -64,7 +63,7 @@ def _grow(
     k: int,
     levels: Codes,
 ) -> int:
-    """Grow a cluster from a tuple until it has k records or would pass the ceiling; the cluster's records.
+    """Grow a cluster from a tuple until it has k people or would pass the ceiling; the cluster's people.
 
     `cluster[i]` is -1 where tuple i is free; members get the seed's number. `levels` is filled with the cluster's.
     """
@@ -117,32 +116,22 @@ def _nearest(
 
 
 def grow_clusters(
-    cells: Cells,
-    scale: Scale,
-    bounds: Sequence[tuple[int, int]],
-    h: float,
-    k: int,
-    random: np.random.Generator,
-    watch: Watch,
-) -> Recoding | None:
-    """Clusters under the ceiling; None where single tuples at their least levels are above it. Counts records."""
-    sizes = [len(hierarchy.levels[0].groups) for hierarchy in scale.hierarchies]
-    keys, key_space = fold(list(cells.codes), [np.arange(n, dtype=np.int32) for n in sizes], sizes, len(cells))
-    of_cell, first = rank(keys, key_space)
-    codes = np.ascontiguousarray(cells.codes[:, first], dtype=np.int64)
-    counts = np.bincount(of_cell, cells.counts, minlength=len(first)).astype(np.int64)
-    tables = _tables(scale, bounds, sizes)
+    crowd: Crowd, bounds: Bounds, h: float, k: int, random: np.random.Generator, watch: Watch
+) -> ClassPartition | None:
+    """Clusters under the ceiling; None where single tuples at their least levels are above it."""
+    codes = np.ascontiguousarray(crowd.codes, dtype=np.int64)
+    tables = _tables(crowd, bounds)
     least = np.array([low for low, _ in bounds], dtype=np.int32)
     most_loss = (h + ROUNDING) * len(bounds)
-    cluster = np.full(len(counts), -1, dtype=np.int64)
+    cluster = np.full(len(crowd), -1, dtype=np.int64)
     full: list[tuple[int, Codes]] = []
     small: list[int] = []
-    for seed in random.permutation(len(counts)).tolist():
+    for seed in random.permutation(len(crowd)).tolist():
         if cluster[seed] >= 0:
             continue
         watch()
         levels = np.zeros(len(bounds), dtype=np.int32)
-        size = _grow(seed, codes, counts, cluster, *tables, least, most_loss, k, levels)
+        size = _grow(seed, codes, crowd.people, cluster, *tables, least, most_loss, k, levels)
         if _alone(codes, seed, tables, least) > most_loss:
             return None
         if size >= k:
@@ -150,24 +139,25 @@ def grow_clusters(
         else:
             small.append(seed)
     _place_small(small, full, cluster, codes, tables, most_loss, watch)
-    parts = _parts(cluster, of_cell, codes, tables, least)
-    return recoding_of(cells, scale, parts)
+    return of_parts(crowd, _parts(cluster, codes, tables, least))
 
 
 Tables = tuple[Codes, Counts, Numbers, Counts]
 
 
-def _tables(scale: Scale, bounds: Sequence[tuple[int, int]], sizes: Sequence[int]) -> Tables:
+def _tables(crowd: Crowd, bounds: Bounds) -> Tables:
     """Where leaves meet, and what they lose: see `_raised`. Leaves that meet nowhere meet at an infinite loss."""
-    meeting, losses, starts, loss_starts = [], [], [0], [0]
-    for attribute, (hierarchy, (_, high)) in enumerate(zip(scale.hierarchies, bounds, strict=True)):
-        leaves = sizes[attribute]
+    meeting, losses, starts, loss_starts, sizes = [], [], [0], [0], []
+    by_group = group_losses(crowd.hierarchies)
+    for attribute, (hierarchy, (_, high)) in enumerate(zip(crowd.hierarchies, bounds, strict=True)):
+        leaves = len(hierarchy.levels[0].groups)
+        sizes.append(leaves)
         lowest = np.full((leaves, leaves), high + 1, dtype=np.int32)
         for level in range(high, -1, -1):
             groups = hierarchy.levels[level].groups
             lowest[groups[:, None] == groups[None, :]] = level
         meeting.append(lowest.ravel())
-        of_leaf = [scale.losses(attribute, level)[hierarchy.levels[level].groups] for level in range(high + 1)]
+        of_leaf = [by_group[attribute][level][hierarchy.levels[level].groups] for level in range(high + 1)]
         losses.append(np.concatenate([*of_leaf, np.full(leaves, np.inf)]))
         starts.append(starts[-1] + leaves * leaves)
         loss_starts.append(loss_starts[-1] + len(losses[-1]))
@@ -208,10 +198,8 @@ def _place_small(
                     levels[found, a] = max(levels[found, a], met)
 
 
-def _parts(
-    cluster: Counts, of_cell: Codes, codes: Counts, tables: Tables, least: Codes
-) -> list[tuple[Counts, tuple[int, ...]]]:
-    """The cells of each cluster with its levels: for each attribute the lowest at which all of its leaves meet."""
+def _parts(cluster: Counts, codes: Counts, tables: Tables, least: Codes) -> list[tuple[Counts, Levels]]:
+    """The places of each cluster with its levels: for each attribute the lowest at which all of its leaves meet."""
     meeting, starts, _, shape = tables
     numbers, compact = np.unique(cluster, return_inverse=True)
     # Leaves meet pairwise with any one member just where all of them meet: hierarchies are nested.
@@ -221,7 +209,6 @@ def _parts(
     for a in range(len(least)):
         met = meeting[starts[a] + codes[a, member[compact]] * shape[a] + codes[a]]
         np.maximum.at(levels[:, a], compact, met)
-    of_part = compact[of_cell]
-    order = np.argsort(of_part, kind="stable")
-    pieces = np.split(order, np.flatnonzero(np.diff(of_part[order])) + 1)
-    return [(piece, tuple(int(x) for x in levels[of_part[piece[0]]])) for piece in pieces]
+    order = np.argsort(compact, kind="stable")
+    pieces = np.split(order, np.flatnonzero(np.diff(compact[order])) + 1)
+    return [(piece, tuple(int(x) for x in levels[compact[piece[0]]])) for piece in pieces]

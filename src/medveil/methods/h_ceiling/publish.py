@@ -1,19 +1,21 @@
-"""From a generalization and a plan to what is published: release with class ids, counterfeits, catalog."""
+"""From an arrangement or a plan of the paper to what is published: release with class ids, counterfeits, catalog."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from medveil.engine import Publication, with_rows
+from medveil.engine import with_rows
+from medveil.engine.links import write_links
 from medveil.errors import PolicyError
-from medveil.methods.h_ceiling.holdings import Counts, Holdings
-from medveil.methods.h_ceiling.plan import Plan
+from medveil.methods.h_ceiling.bundles import Rows, SensitiveValues
+from medveil.methods.h_ceiling.partition import ClassPartition
+from medveil.methods.h_ceiling.people import Counts, Residents, settle
 from medveil.methods.problem import Problem, label_array
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, to_table
 from medveil.release.draft import Draft, Promise, PublishedAttribute
@@ -21,12 +23,28 @@ from medveil.table.schema import Kind, Role
 
 
 @dataclass(frozen=True)
-class Filled:
-    """A generalization with its plan: `labels` per cell for each quasi-identifier, `levels` where there are such."""
+class Fate:
+    """What became of each record of the source: whether it was published, and the class that it was put into."""
 
-    holdings: Holdings
-    plan: Plan
-    labels: Sequence[pa.Array]
+    kept: np.ndarray[Any, np.dtype[np.bool_]]
+    classes: Counts
+
+
+@dataclass(frozen=True)
+class FilledRelease:
+    """What is published.
+
+    rows: every row's record and class; of_partition: the class of the partition that each class is of, and its `ids`.
+    levels: where one level a column was published.
+    """
+
+    partition: ClassPartition
+    of_partition: Counts
+    ids: Counts
+    rows: Rows
+    entries: Sequence[Entry]
+    counterfeits: int
+    fate: Fate
     levels: Mapping[str, int] | None
 
 
@@ -39,138 +57,77 @@ def refuse_taken_name(problem: Problem) -> None:
         )
 
 
+def people_of_rows(problem: Problem) -> Counts | None:
+    """Whose each record is, in the source's order; None where every record is a person's own."""
+    subject = problem.schema.subject
+    if subject is None:
+        return None
+    return np.asarray(with_rows(problem.engine).codes(subject).indices.cast(pa.int64()))
+
+
+def residents_of(problem: Problem, people: Counts | None) -> Residents:
+    """Who lives where: all that the planner is given."""
+    quasi = problem.cells.quasi
+    codes = np.ascontiguousarray(problem.cells.codes[:, problem.cell_of_row])
+    return settle(quasi, [problem.hierarchies[name] for name in quasi], codes, people)
+
+
+def values_of_rows(problem: Problem) -> SensitiveValues:
+    """The sensitive values of every record."""
+    cells = problem.cells
+    codes = {name: column[problem.cell_of_row] for name, column in cells.sensitive.items()}
+    return SensitiveValues(codes, {name: cells.domains[name] for name in codes})
+
+
 def draft(
     problem: Problem,
-    filled: Filled,
+    values: SensitiveValues,
+    made: FilledRelease,
     promises: Sequence[Promise],
     method: Mapping[str, Any],
     internal: Mapping[str, Any],
-    random: np.random.Generator,
 ) -> Draft:
-    """The draft: class ids are in random order, and so tell nothing about classes."""
-    holdings, plan = filled.holdings, filled.plan
-    ids = random.permutation(len(holdings)).astype(np.int32) + np.int32(1)
-    entries = _entries(problem, holdings, plan, ids)
-    everything = [*filled.labels, *_sensitive(problem)]
-    kept = np.ones(len(problem.cells), dtype=np.bool_)
-    made = PublishedAttribute(CLASS_ID, Role.PLAIN, Kind.CODE, made=True)
-    return Draft(
-        published=_published(problem, filled, everything, ids, random),
-        promises=promises,
-        attributes=[made, *problem.attributes(filled.levels)],
-        method=method,
-        rows={"input": problem.cells.records, "suppressed": 0, "counterfeit": plan.counterfeits},
-        companions={CATALOG: to_table(entries)},
-        internal=internal,
-        links=(lambda path: problem.engine.write_links(problem.raw, problem.counted, everything, kept, path))
-        if problem.schema.subject
-        else None,
-    )
-
-
-def _sensitive(problem: Problem) -> list[pa.Array]:
-    cells = problem.cells
-    return [label_array(cells.domains[name].values, codes) for name, codes in cells.sensitive.items()]
-
-
-def _published(
-    problem: Problem,
-    filled: Filled,
-    everything: Sequence[pa.Array],
-    ids: NDArray[np.int32],
-    random: np.random.Generator,
-) -> Publication:
-    """The real records, each with its class, and the counterfeits among them."""
-    number = pa.array(ids[filled.holdings.class_of_cell])
-    kept = np.ones(len(problem.cells), dtype=np.bool_)
-    return problem.engine.publish(
-        problem.raw,
-        problem.counted,
-        everything,
-        kept,
-        problem.schema.plain,
-        made={CLASS_ID: number},
-        beside=_counterfeits(problem, filled, everything, ids, random),
-    )
-
-
-def _counterfeits(
-    problem: Problem,
-    filled: Filled,
-    everything: Sequence[pa.Array],
-    ids: NDArray[np.int32],
-    random: np.random.Generator,
-) -> pa.Table | None:
-    """The counterfeits row by row: class id, the class's labels, sensitive values, a donor's plain columns."""
-    holdings, plan = filled.holdings, filled.plan
-    if not plan.counterfeits:
-        return None
-    member = np.zeros(len(holdings), dtype=np.int64)
-    member[holdings.class_of_cell] = np.arange(len(problem.cells))
-    holder = np.zeros(len(holdings.tuples), dtype=np.int64)
-    holder[holdings.tuples.of_cell] = np.arange(len(problem.cells))
-    classes, tuples = np.repeat(plan.classes, plan.counts), np.repeat(plan.tuples, plan.counts)
-    quasi = len(filled.labels)
-    columns: list[pa.Array] = [pa.array(ids[classes])]
-    columns += [label.take(pa.array(member[classes])) for label in everything[:quasi]]
-    columns += [label.take(pa.array(holder[tuples])) for label in everything[quasi:]]
+    """The draft; rows come out sorted by what they publish, so that their order tells nothing."""
+    labels = _labels(made)
+    of_row = made.rows.classes
+    columns: dict[str, pa.Array] = {CLASS_ID: pa.array(made.ids[of_row], pa.int32())}
+    for name, label in zip(problem.schema.quasi, labels, strict=True):
+        columns[name] = label.take(pa.array(of_row))
+    for name, codes in values.codes.items():
+        columns[name] = label_array(values.domains[name].values, codes[made.rows.lines])
     if problem.schema.plain:
-        donors = _donors(problem, holdings, plan, random)
-        table = with_rows(problem.engine).take(donors, problem.schema.plain)
-        columns += [column.combine_chunks() for column in table.columns]
-    return pa.table(columns, names=[CLASS_ID, *problem.counted, *problem.schema.plain])
+        taken = with_rows(problem.engine).take(made.rows.lines, problem.schema.plain)
+        columns |= {name: taken[name].combine_chunks() for name in problem.schema.plain}
+    suppressed = int(np.count_nonzero(~made.fate.kept))
 
+    def links(path: Path) -> None:
+        fates = [label.take(pa.array(made.fate.classes)) for label in labels]
+        own = [label_array(values.domains[name].values, codes) for name, codes in values.codes.items()]
+        numbers = pa.array(made.ids[made.fate.classes], pa.int32())
+        write_links(path, made.fate.kept, pa.table([*fates, *own, numbers], names=[*problem.counted, CLASS_ID]))
 
-def _donors(problem: Problem, holdings: Holdings, plan: Plan, random: np.random.Generator) -> Counts:
-    """For each counterfeit a record of the source whose plain columns it takes: one of the same sensitive values in
-    the class that it copies, the same ones for every class that copies it.
-
-    From anywhere else a value that only one record has would tell the copy from the original for certain.
-    """
-    width = len(holdings.tuples)
-    cell_of_row = problem.cell_of_row
-    lines = np.flatnonzero(np.isin(holdings.class_of_cell, plan.rows.classes)[cell_of_row])
-    keys = holdings.class_of_cell[cell_of_row[lines]].astype(np.int64) * width
-    keys += holdings.tuples.of_cell[cell_of_row[lines]]
-    order = np.lexsort((random.random(len(lines)), keys))
-    keys, lines = keys[order], lines[order]
-
-    def held(number: int, value: int) -> Counts:
-        first, last = np.searchsorted(keys, (number * width + value, number * width + value + 1))
-        return np.asarray(lines[first:last], dtype=np.int64)
-
-    if plan.donors is not None:
-        parts = zip(plan.donors.tolist(), plan.tuples.tolist(), plan.counts.tolist(), strict=True)
-        return np.concatenate([held(donor, value)[:count] for donor, value, count in parts])
-    row_of = {
-        (number, value): row
-        for row, number, value in zip(
-            plan.rows.numbers.tolist(),
-            plan.rows.classes.tolist(),
-            plan.rows.tuples[plan.rows.numbers].tolist(),
-            strict=True,
-        )
-    }
-    found = []
-    for number, value, count in zip(plan.classes.tolist(), plan.tuples.tolist(), plan.counts.tolist(), strict=True):
-        row = row_of[number, value]
-        listed = plan.rows.classes[plan.rows.offsets[row] : plan.rows.offsets[row + 1]].tolist()
-        others = np.concatenate([held(other, value) for other in listed if other != number])
-        found.append(random.permutation(others)[:count])
-    return np.concatenate(found)
-
-
-def _entries(problem: Problem, holdings: Holdings, plan: Plan, ids: NDArray[np.int32]) -> list[Entry]:
-    """The catalog's rows, by what they publish."""
-    domains = [problem.cells.domains[name].values for name in problem.cells.sensitive]
-    rows = plan.rows
-    entries = []
-    for i in range(len(rows)):
-        listed = ids[rows.classes[rows.offsets[i] : rows.offsets[i + 1]]]
-        values = tuple(
-            domain[code] for domain, code in zip(domains, holdings.tuples.codes[:, rows.tuples[i]], strict=True)
-        )
-        entries.append(Entry(tuple(sorted(listed.tolist())), values, int(rows.counts[i])))
-    return sorted(
-        entries, key=lambda entry: (entry.class_ids, [(value is None, value or "") for value in entry.values])
+    return Draft(
+        published=problem.engine.publish_table(pa.table(columns)),
+        promises=promises,
+        attributes=[
+            PublishedAttribute(CLASS_ID, Role.PLAIN, Kind.CODE, made=True),
+            *problem.attributes(made.levels),
+        ],
+        method=method,
+        rows={"input": problem.cells.records, "suppressed": suppressed, "counterfeit": made.counterfeits},
+        companions={CATALOG: to_table(made.entries)},
+        internal=internal,
+        links=links,
     )
+
+
+def _labels(made: FilledRelease) -> list[pa.Array]:
+    """What each class publishes in each quasi-identifier."""
+    partition = made.partition
+    found = []
+    for attribute, hierarchy in enumerate(partition.crowd.hierarchies):
+        starts = np.concatenate(([0], np.cumsum([len(level.labels) for level in hierarchy.levels])))
+        everything = [label for level in hierarchy.levels for label in level.labels]
+        numbers = starts[partition.levels[attribute]] + partition.groups[attribute]
+        found.append(label_array(everything, numbers[made.of_partition].astype(np.int32)))
+    return found
