@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.sorting import ascending
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Flags, Floats, Ints, Points
 from medveil.run import Run, Stage
@@ -103,7 +104,7 @@ def _left_half(
             key = numbers[members, column]
         else:
             key = categories[members, column - columns].astype(np.float64)
-        order = np.argsort(key, kind="mergesort")
+        order = ascending(key)
         if key[order[0]] == key[order[-1]] and best_gain > -np.inf:
             continue
         _cut(order, value, least, most, wanted, left)
@@ -124,7 +125,7 @@ def _left_half(
 @njit(cache=True, nogil=True)
 def _recode(values: Codes) -> tuple[Ints, Ints]:
     """The values as codes from 0 in the order of the values that are there, and these."""
-    order = np.argsort(values, kind="mergesort")
+    order = ascending(values.astype(np.float64))
     code = np.empty(len(values), dtype=np.int64)
     present = np.empty(len(values), dtype=np.int64)
     number = -1

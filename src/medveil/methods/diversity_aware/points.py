@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.sorting import ascending
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -157,10 +159,12 @@ def _medians(numbers: Floats, categories: Codes, order: Ints, starts: Ints) -> t
         if size == 0:
             continue
         for column in range(numbers.shape[1]):
-            found = np.sort(numbers[members, column])
+            found = numbers[members, column]
+            found = found[ascending(found)]
             middle[i, column] = 0.5 * (found[(size - 1) // 2] + found[size // 2])
         for column in range(categories.shape[1]):
-            codes = np.sort(categories[members, column])
+            codes = categories[members, column].astype(np.float64)
+            codes = codes[ascending(codes)]
             first = 0
             for last in range(1, size + 1):
                 if last == size or codes[last] != codes[first]:

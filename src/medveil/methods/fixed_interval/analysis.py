@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from medveil.methods.fixed_interval.attributes import Column, Numbers
@@ -41,7 +40,7 @@ class Spread:
 def spread(column: Column, classes: Ids, number: int, counts: NDArray[np.int64]) -> Spread:
     """The range, quartiles (inverted distribution function), median and mean of each class, over records."""
     numbers = np.ascontiguousarray(column.effective[column.codes])
-    order = _by_class(np.where(np.isnan(numbers), np.int32(-1), classes), numbers, number)
+    order = _by_class(np.where(np.isnan(numbers), np.int32(-1), classes), numbers)
     group, values, weights = classes[order], numbers[order], counts[order]
     total = np.bincount(group, weights, minlength=number)
     # In units of the last decimal sums are exact, so that the order of the records does not matter.
@@ -104,22 +103,8 @@ def _mean(figures: Numbers, classes: Ids, number: int, counts: NDArray[np.int64]
     return np.divide(sums, total, out=np.full(number, np.nan), where=total > 0)
 
 
-@njit(cache=True, nogil=True)
-def _by_class(classes: Ids, numbers: Numbers, number: int) -> NDArray[np.int64]:
+def _by_class(classes: Ids, numbers: Numbers) -> NDArray[np.int64]:
     """The cells by class, and by their numbers within one; those of class -1 are left out."""
-    bounds = np.zeros(number + 1, dtype=np.int64)
-    for cell in range(len(classes)):
-        if classes[cell] >= 0:
-            bounds[classes[cell] + 1] += 1
-    for group in range(number):
-        bounds[group + 1] += bounds[group]
-    order = np.empty(bounds[number], dtype=np.int64)
-    position = bounds.copy()
-    for cell in range(len(classes)):
-        if classes[cell] >= 0:
-            order[position[classes[cell]]] = cell
-            position[classes[cell]] += 1
-    for group in range(number):
-        members = order[bounds[group] : bounds[group + 1]]
-        order[bounds[group] : bounds[group + 1]] = members[np.argsort(numbers[members])]
+    members = np.flatnonzero(classes >= 0)
+    order: NDArray[np.int64] = members[np.lexsort((numbers[members], classes[members]))]
     return order
