@@ -20,7 +20,7 @@ import numpy as np
 from medveil.cells import Cells
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
-from medveil.lattice.search import Found, search
+from medveil.lattice.search import FoundNode, search
 from medveil.lattice.space import Space
 from medveil.privacy.alpha_k import AlphaKAnonymity
 from medveil.privacy.beta_likeness import BetaLikeness
@@ -80,7 +80,7 @@ def adult(folder: Path) -> tuple[Cells, Space]:
     return cells, Space.of([rows.hierarchies[position] for position in quasi])
 
 
-def run(cells: Cells, space: Space, models: Sequence[PrivacyModel], limit: float) -> Found:
+def run(cells: Cells, space: Space, models: Sequence[PrivacyModel], limit: float) -> FoundNode:
     requirements = [
         Requirement(model, tuple(sorted(cells.quasi.index(name) for name in shield)))
         for model in models
@@ -92,7 +92,7 @@ def run(cells: Cells, space: Space, models: Sequence[PrivacyModel], limit: float
 
 def measure(
     cells: Cells, space: Space, models: Sequence[PrivacyModel], limit: float, repeat: int
-) -> tuple[Found, float]:
+) -> tuple[FoundNode, float]:
     found = run(cells, space, models, limit)
     best = float("inf")
     for _ in range(repeat):

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import resource
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+import table
 from medveil.datasets import patients
 from medveil.datasets.loaders import load
 from medveil.methods.diversity_aware.caps import even_caps, make_caps
@@ -33,11 +33,11 @@ from medveil.methods.diversity_aware.points import Points, cost, make_points, me
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
 from medveil.methods.diversity_aware.solving import Solvers
 from medveil.run import Run
+from peers import python_with
 
 COLUMNS = ("Age", "Weight", "Height", "BMI", "Pulse", "BPSysAve", "BPDiaAve")
 K = 10
 RELEASE = "k-means-constrained==0.9.1"
-ENVIRONMENT = Path(__file__).parents[1] / ".venv-k-means-constrained"
 PEER = """
 import sys, time, warnings
 import numpy as np
@@ -63,10 +63,7 @@ def nhanes(folder: Path, records: int) -> NDArray[np.float64]:
 
 def peer(points: NDArray[np.float64], centers: NDArray[np.float64]) -> tuple[float, int, NDArray[np.int32]]:
     """Seconds, rounds and clusters of k-means-constrained."""
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", RELEASE], check=True)
+    python = python_with(RELEASE)
     with tempfile.TemporaryDirectory() as temporary:
         given, begun, out = (Path(temporary) / name for name in ("points.npy", "centers.npy", "labels.npy"))
         np.save(given, points)
@@ -102,6 +99,8 @@ def against_peer(folder: Path, records: int, starts: int) -> None:
                 f"{judged(found.cluster):12.3f}  {seconds / ours:5.1f} x faster",
                 flush=True,
             )
+            case = f"clusters of {K}, {n:,} records of NHANES, start {seed}"
+            table.line(case, "points to clusters, one thread", ours, seconds, RELEASE)
 
 
 def generated(records: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:

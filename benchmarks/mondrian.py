@@ -10,6 +10,9 @@ Times of medveil run from the table in memory to the published Arrow table; comp
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+import table as lines
 from medveil.cells import make_cells
 from medveil.datasets import patients
 from medveil.engine import open_engine
@@ -32,11 +36,28 @@ from medveil.run import Run
 from medveil.sources.opening import open_source
 from medveil.table.labels import parse_label
 from medveil.table.schema import Attribute, Role, Schema
+from peers import python_with
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
 K = 5
 QUICK_ROWS = 3000
 
+RELEASE = "anonypy==0.2.1"
+PEER = """
+import json, sys, time
+import pandas as pd
+import anonypy
+path, quasi, numbers, k = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4])
+frame = pd.read_csv(path, dtype={name: "int64" if name in numbers else "category" for name in quasi})
+frame["nothing"] = pd.Series("x", index=frame.index, dtype="category")
+anonypy.Preserver(frame.head(200), quasi, "nothing").anonymize_k_anonymity(k=k)
+started = time.perf_counter()
+rows = anonypy.Preserver(frame, quasi, "nothing").anonymize_k_anonymity(k=k)
+seconds = time.perf_counter() - started
+text = lambda label: label[0] if isinstance(label, list) else str(label)
+told = [(int(row["count"]), [text(row[name]) for name in quasi]) for row in rows]
+print(json.dumps({"seconds": seconds, "rows": told}))
+"""
 Label = tuple[float, float] | frozenset[str]
 """What a published cell covers: a range of numbers, or a set of categories."""
 
@@ -85,25 +106,24 @@ def medveil_labels(published: pa.Table, numbers: Sequence[str]) -> Iterable[tupl
         )
 
 
-def anonypy_labels(table: pa.Table, quasi: Sequence[str], numbers: Sequence[str]) -> list[tuple[int, list[Label]]]:
-    """The same of anonypy, which publishes `20-34` and `a,b`."""
-    import anonypy  # noqa: PLC0415
+def anonypy_labels(
+    rows: pa.Table, quasi: Sequence[str], numbers: Sequence[str]
+) -> tuple[float, list[tuple[int, list[Label]]]]:
+    """Seconds of anonypy and the same of it, which publishes `20-34` and `a,b`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        given = Path(temporary) / "rows.csv"
+        pa.csv.write_csv(rows.select(list(quasi)), given)
+        command = [python_with(RELEASE), "-c", PEER, given, json.dumps(quasi), json.dumps(numbers), str(K)]
+        told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-    frame = table.select(list(quasi)).to_pandas()
-    for name in quasi:
-        frame[name] = frame[name].astype("int64" if name in numbers else "category")
-    frame["nothing"] = "x"
-    frame["nothing"] = frame["nothing"].astype("category")
-    rows = anonypy.Preserver(frame, list(quasi), "nothing").anonymize_k_anonymity(k=K)
-
-    def read(name: str, label: Any) -> Label:
-        text = label[0] if isinstance(label, list) else str(label)
+    def read(name: str, text: str) -> Label:
         if name not in numbers:
             return frozenset(text.split(","))
         low, _, high = text.partition("-")
         return float(low), float(high or low)
 
-    return [(int(row["count"]), [read(name, row[name]) for name in quasi]) for row in rows]
+    found = [(count, [read(*pair) for pair in zip(quasi, labels, strict=True)]) for count, labels in told["rows"]]
+    return told["seconds"], found
 
 
 def loss_of(
@@ -153,10 +173,10 @@ def against_anonypy(table: pa.Table) -> None:
         assert abs(loss - report["loss"]) < 1e-9
         ours = seconds if (cuts, mode) == ("loss", "strict") else ours
         print(f"{f'medveil, {cuts}, {mode}':28}{seconds:10.3f}{loss:10.4f}{classes:10,}{least:10}")
-    seconds, rows = timed(lambda: anonypy_labels(table, QUASI, ("age",)))
+    seconds, rows = anonypy_labels(table, QUASI, ("age",))
     loss, classes, least = loss_of(table, QUASI, ("age",), rows)
     print(f"{'anonypy':28}{seconds:10.3f}{loss:10.4f}{classes:10,}{least:10}")
-    print(f"medveil (loss, strict) is {seconds / ours:,.0f} x faster")
+    lines.line(f"Mondrian, Adult, {table.num_rows:,} rows, k = {K}", "table to classes", ours, seconds, RELEASE)
 
 
 def many_rows(rows: int) -> None:

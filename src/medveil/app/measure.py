@@ -8,24 +8,30 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from medveil.app.counting import count_frame
 from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.inspect import inspect
 from medveil.app.preparation import prepare
 from medveil.app.reached import Reached, reached
 from medveil.app.starting import started
+from medveil.codes.combine import combine
 from medveil.engine import Engine, Limits, open_engine, with_rows
 from medveil.errors import InputError, PolicyError
 from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.policy import Policy, load_policy
 from medveil.privacy import models
+from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel
 from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, NAME, Manifest, read_manifest
 from medveil.release.status import Status
 from medveil.risk.risk import RiskFinding
 from medveil.run import Listener, Run, Stage
+from medveil.sources.frame import open_frame
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source
 from medveil.table.schema import Role
@@ -42,7 +48,7 @@ class Measurement:
     rows: published records, and those of the original where it is given. roles: what each column was taken for, and
     `roles_from` where that is said. reached: what the groups of records that look alike reach of each privacy model
     that is counted in them; where the original is given, the claims of the release say so. notes: what a reader of the
-    figures should know.
+    figures should know. sizes: how many records each of these groups has, where a frame's columns alone were named.
     """
 
     rows: Mapping[str, int]
@@ -52,6 +58,7 @@ class Measurement:
     measures: Mapping[str, Score | Skipped]
     risks: Mapping[str, RiskFinding | Skipped]
     notes: list[str] = field(default_factory=list)
+    sizes: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def k(self) -> int | None:
@@ -74,7 +81,7 @@ class Measurement:
         return [one.figures[figure] for one in self.reached if one.model == model]
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "sizes"}
 
 
 def measure(
@@ -97,13 +104,17 @@ def measure(
 
     original: what it was made from; without it only what the table itself shows can be measured. policy: what each
     column is; the release's own where left out, and guessed where there is none. quasi, sensitive, subject: the same
-    in the place of a policy; with these alone no attack is run and no model trained. other: another release of the
+    in the place of a policy; with these alone no attack is run and no model trained, and of a frame of records only
+    what its groups reach is counted, from where its columns lie, without a copy of a row. other: another release of the
     same people. quick: leave out attacks and trained models. options: how files are read, as for `open_source`.
     """
     run = started(run, limits=limits, progress=progress, cancelled=cancelled)
     if quasi is not None:
         if policy is not None:
             raise PolicyError("Columns are named twice, in a policy and beside it.", "Give one of the two.")
+        if original is None and other is None and subject is None and not isinstance(target, str | Path):
+            with run.stoppable():
+                return _count(target, quasi, sensitive, options, run)
         policy, quick = _policy_of(quasi, sensitive, subject), quick or original is None
     with run.stoppable():
         return _measure(target, original, policy, other, options, run, quick=quick)
@@ -134,11 +145,28 @@ def _measure(
             rows,
             {attribute.name: attribute.role.value for attribute in problem.schema},
             roles_from,
-            () if whole else reached(problem),
+            () if whole else reached(problem.cells, problem.reference),
             found.measures,
             found.risks,
             [*_status(given.manifest), *_notes(comparison)],
         )
+
+
+def _count(
+    frame: Any, quasi: Sequence[str], sensitive: Sequence[str], options: Mapping[str, Any], run: Run
+) -> Measurement:
+    """What the groups of a frame reach."""
+    run.step(Stage.READ)
+    roles = {**dict.fromkeys(quasi, Role.QUASI.value), **dict.fromkeys(sensitive, Role.SENSITIVE.value)}
+    if len(roles) < len(quasi) + len(sensitive):
+        raise PolicyError("A column is named twice.", "Name every column once.")
+    source = open_frame(frame, options.get("missing", ()), columns=roles)
+    cells = count_frame(source, quasi, sensitive, run)
+    run.step(Stage.MEASURE)
+    first, group = combine(list(cells.codes), [len(cells.domains[name]) for name in cells.quasi], len(cells))
+    sizes = np.bincount(group, cells.counts, minlength=len(first)).astype(np.int64)
+    found = reached(cells, reference_of(cells))
+    return Measurement({"published": cells.records}, roles, "the names that were given", found, {}, {}, [], sizes)
 
 
 def _policy_of(quasi: Sequence[str], sensitive: Sequence[str], subject: str | None) -> Policy:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from medveil.cells import Cells
 from medveil.codes.combine import combine
-from medveil.methods.problem import Problem
 from medveil.privacy.alpha_k import AlphaKAnonymity
 from medveil.privacy.beta_likeness import BetaLikeness
 from medveil.privacy.count import count_classes
 from medveil.privacy.delta_disclosure import DeltaDisclosure
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
+from medveil.privacy.model import Reference
 from medveil.privacy.sensitive import SensitiveModel
 from medveil.privacy.t_closeness import TCloseness
 
@@ -37,20 +38,19 @@ class Reached:
     attribute: str | None = None
 
 
-def reached(problem: Problem) -> tuple[Reached, ...]:
-    """What the groups of records with the same quasi-identifiers reach.
+def reached(cells: Cells, reference: Reference) -> tuple[Reached, ...]:
+    """What the groups of records with the same quasi-identifiers reach; `reference` is the distribution of all.
 
     k: the least number of people in a group. l: the least number of values in one, or the exponential of their least
     entropy. t: the greatest distance of a group's values from those of all. The others as their models say.
     """
-    cells = problem.cells
     if not cells.records:
         return ()
     first, group = combine(list(cells.codes), [len(cells.domains[name]) for name in cells.quasi], len(cells))
     classes = count_classes(cells, group, len(first))
-    found = [Reached(OF_GROUPS.name, OF_GROUPS.achieved(classes, problem.reference))]
+    found = [Reached(OF_GROUPS.name, OF_GROUPS.achieved(classes, reference))]
     for attribute in cells.sensitive:
         for name, model in OF_VALUES.items():
-            figures = model.for_attribute(attribute).achieved(classes, problem.reference)
+            figures = model.for_attribute(attribute).achieved(classes, reference)
             found.append(Reached(name, figures, attribute))
     return tuple(found)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from medveil.sources.source import SourceSpec
 
 
-def sources() -> dict[str, type[SourceSpec]]:
+def sources() -> Mapping[str, type[SourceSpec]]:
     """Every kind of source that a policy may name, by the word it writes under `type:`."""
     # Imported here, so that importing one kind does not import all of them.
     from medveil.registry import discover  # noqa: PLC0415

@@ -24,8 +24,9 @@ class FrameSource(Source):
         return self.table.rename_columns(list(self.names)).to_reader()
 
 
-def open_frame(frame: Any, missing: Collection[str]) -> FrameSource:
-    table = to_arrow(frame)
+def open_frame(frame: Any, missing: Collection[str], columns: Collection[str] | None = None) -> FrameSource:
+    """A frame as a source; with `columns` only these are read, as far as the frame has them."""
+    table = to_arrow(frame, columns)
     return FrameSource(check_names(table.column_names, "The frame"), MISSING | frozenset(missing), table)
 
 
@@ -39,8 +40,8 @@ class FrameSpec(SourceSpec):
         return open_frame(self.frame, self.missing)
 
 
-def to_arrow(frame: Any) -> pa.Table:
-    """A frame as an Arrow table; a row index is not part of the data."""
+def to_arrow(frame: Any, columns: Collection[str] | None = None) -> pa.Table:
+    """A frame as an Arrow table, or these columns of it; a row index is not part of the data."""
     import narwhals as nw  # noqa: PLC0415
 
     if isinstance(frame, pa.Table):
@@ -57,7 +58,8 @@ def to_arrow(frame: Any) -> pa.Table:
             "Give a path, or a pandas, polars or Arrow table.",
         ) from None
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
-    return pa.table([_column(eager[name]) for name in eager.columns], names=[str(name) for name in eager.columns])
+    wanted = [name for name in eager.columns if columns is None or str(name) in columns]
+    return pa.table([_column(eager[name]) for name in wanted], names=[str(name) for name in wanted])
 
 
 def _column(series: Any) -> pa.Array:
