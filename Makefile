@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types docs bench clean
+.PHONY: demo test attack check lint types docs bench clean
 
 demo: $(READY)
 	rm -rf demo
@@ -12,6 +12,10 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest -n 2
+
+# The attacks on h-ceiling, on a hundred small tables instead of ten.
+attack: $(READY)
+	MEDVEIL_ATTACK_TABLES=100 $(BIN)/pytest -n 2 tests/attacks
 
 check: lint types docs test
 

@@ -257,6 +257,11 @@ class InGroups(Evidence):
             f"CREATE OR REPLACE TABLE in_groups AS {alone} UNION ALL SELECT {several} WHERE id IN ({first})"
         )
 
+    def reference(self, attribute: str) -> str:
+        """By records: counted by people it would tell who has a value in several records."""
+        self.need_origin()
+        return f"SELECT {self.column(attribute)} AS s, count(*) AS n FROM origin GROUP BY ALL"
+
     def _counted(self, selected: str) -> str:
         distinct = f"SELECT DISTINCT {selected}, {PERSON} FROM in_groups"
         return f"SELECT * EXCLUDE ({PERSON}), count(*) AS n FROM ({distinct}) GROUP BY ALL"

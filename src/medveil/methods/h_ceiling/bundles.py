@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.cells import Cells, Subjects
+from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.methods.h_ceiling.people import Codes, Counts
 from medveil.methods.h_ceiling.planner import Arrangement
 from medveil.privacy.count import count_classes
@@ -41,6 +42,19 @@ class SensitiveValues:
         columns = np.stack([codes[lines] for codes in self.codes.values()])
         distinct, number = np.unique(columns, axis=1, return_inverse=True)
         return number.reshape(-1).astype(np.int64), distinct.astype(np.int32)
+
+
+def input_reference(values: SensitiveValues, hierarchies: Mapping[str, Hierarchy]) -> Reference:
+    """The input as models compare with it: by records, whoever they belong to.
+
+    Counted by people it would depend on whether a person has a value in several records, and so on who has what.
+    """
+    counts = {
+        name: np.bincount(codes, minlength=len(values.domains[name])).astype(np.int64)
+        for name, codes in values.codes.items()
+    }
+    known = {name: hierarchy for name, hierarchy in hierarchies.items() if name in counts}
+    return Reference(counts, values.domains, known)
 
 
 def _verdicts(
@@ -127,7 +141,7 @@ def published_rows(arrangement: Arrangement, published: Verdict) -> Rows:
     group = arrangement.group_of_line
     by_group = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[by_group], np.arange(arrangement.groups + 1))
-    classes = np.flatnonzero((arrangement.group >= 0) & published[np.maximum(arrangement.group, 0)])
+    classes = np.flatnonzero(np.append(published, False)[arrangement.group])
     sizes = np.diff(starts)[arrangement.group[classes]]
     of_row = np.repeat(np.arange(len(classes)), sizes)
     nth = np.arange(len(of_row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -140,7 +154,7 @@ def catalog_entries(arrangement: Arrangement, values: SensitiveValues, published
     really of class i.
     """
     several = published & (arrangement.classes_of_group > 1)
-    chosen = np.flatnonzero(several[np.maximum(arrangement.group_of_line, 0)] & (arrangement.group_of_line >= 0))
+    chosen = np.flatnonzero(np.append(several, False)[arrangement.group_of_line])
     if not len(chosen):
         return []
     numbers, tuples = values.tuples(arrangement.lines[chosen])

@@ -18,6 +18,7 @@ from medveil.methods.h_ceiling.bundles import (
     Verdict,
     catalog_entries,
     failing_shares,
+    input_reference,
     judge,
     published_rows,
 )
@@ -219,13 +220,13 @@ class HCeiling(Method):
         return math.floor(self.max_counterfeits * problem.cells.records + 1e-9)
 
     def _protect_people(self, problem: Problem, residents: Residents, run: Run) -> Draft:
-        models = _sensitive_models(problem)
-        failing = failing_shares(values_of_rows(problem), problem.k, models, problem.reference, run.random)
+        models, values = _sensitive_models(problem), values_of_rows(problem)
+        reference = input_reference(values, problem.reference.hierarchies)
+        failing = failing_shares(values, problem.k, models, reference, run.random)
         outcome = self._plan(problem, residents, failing, run)
         arrangement = seat(residents, outcome.filled, problem.k, run.random, shared=self.records == "shared")
-        # From here on values are looked at; whatever is random has been drawn.
-        values = values_of_rows(problem)
-        held = judge(arrangement, values, models, problem.reference)
+        # From here on it matters who has what; whatever is random has been drawn.
+        held = judge(arrangement, values, models, reference)
         self._refuse_failing(arrangement, held)
         made = _publication(problem, residents, arrangement, values, held, outcome.levels)
         degree = _degree(arrangement.partition, self.ceiling, _kept_people(arrangement, held))
