@@ -10,6 +10,7 @@ import pytest
 
 from medveil.datasets import load, patients
 from medveil.guessing.guess import Guess, guess, profile
+from medveil.hierarchy.mask import Mask
 from medveil.table.schema import Kind, Role
 
 SYNTHEA = {
@@ -75,7 +76,7 @@ def test_synthea_patients(data_folder):
     recall = sum(found[name].role is Role.IDENTIFIER for name in direct) / len(direct)
     assert recall == 1
     assert found["BIRTHDATE"].kind is Kind.DATE
-    assert (found["ZIP"].kind, found["ZIP"].hierarchy) == (Kind.CODE, "{type: mask, length: 5}")
+    assert (found["ZIP"].kind, found["ZIP"].hierarchy) == (Kind.CODE, Mask(length=5))
     assert found["HEALTHCARE_EXPENSES"].kind is Kind.NUMBER
 
 

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from medveil.guessing.guess import Guess, guess, profile
-from medveil.guessing.propose import propose_hierarchy
 from medveil.guessing.starter_policy import one_subject, quote, starter_policy
 from medveil.hierarchy.dates import Dates
 from medveil.hierarchy.intervals import Intervals
 from medveil.hierarchy.mask import Mask
+from medveil.hierarchy.propose import ColumnFacts, propose
 from medveil.table.schema import Kind, Role
 
 SPECIFICATIONS = {"dates": Dates, "intervals": Intervals, "mask": Mask}
@@ -124,9 +124,11 @@ def test_names_that_yaml_would_misread(name):
     whole=st.booleans(),
 )
 def test_any_number_column_gets_a_valid_proposal_or_none(low, span, whole):
-    sample = ["1", "2"] if whole else ["1.5", "2"]
-    text, _ = propose_hierarchy(Kind.NUMBER, "", 50, sample, low, low + span)
-    if text:
-        widths = Intervals.model_validate(read(text)).widths
+    facts = ColumnFacts(Kind.NUMBER, 50, low, low + span, whole, frozenset({1}), frozenset("12"))
+    hierarchy = propose(facts, declare_domain=False)
+    if hierarchy is not None:
+        column = Guess(Kind.NUMBER, Role.QUASI, "By caution.", hierarchy=hierarchy)
+        text = starter_policy("p.csv", [("q", column)])
+        widths = Intervals.model_validate(read(text)["attributes"]["q"]["hierarchy"]).widths
         assert widths is not None
         assert widths[0] * 20 >= span * (1 - 1e-9)

@@ -18,7 +18,7 @@ from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.intervals import Intervals
 from medveil.hierarchy.mask import Mask
-from medveil.hierarchy.propose import propose
+from medveil.hierarchy.propose import facts_of, propose
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.hierarchy.taxonomy import Taxonomy
 from medveil.hierarchy.top_bottom import TopBottom
@@ -154,10 +154,10 @@ def test_a_value_is_grouped_alike_whatever_else_the_data_hold(case):
         assert one.covered.sum() == full.size
 
 
-@given(cases())
-def test_what_is_proposed_fits_and_is_drawn(case):
+@given(cases(), st.booleans())
+def test_what_is_proposed_fits_and_is_drawn(case, declared):
     _, domain = case
-    spec = propose(domain, "column")
+    spec = propose(facts_of(domain), declare_domain=declared) or Flat()
     assert type(spec).model_validate(spec.model_dump()) == spec
     hierarchy = spec.bind(domain, "column", Workspace())
     check(hierarchy, domain)

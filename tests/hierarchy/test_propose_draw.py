@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from medveil.hierarchy.draw import draw
-from medveil.hierarchy.propose import propose
+from medveil.hierarchy.flat import Flat
+from medveil.hierarchy.intervals import Intervals
+from medveil.hierarchy.mask import Mask
+from medveil.hierarchy.propose import facts_of, propose
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
 
 
 def proposed(values, kind):
-    spec = propose(domain_of([None if value is None else str(value) for value in values], kind), "column")
+    domain = domain_of([None if value is None else str(value) for value in values], kind)
+    spec = propose(facts_of(domain), declare_domain=True) or Flat()
     return {key: value for key, value in spec.model_dump(exclude_defaults=True).items() if value is not None} | {
         "type": spec.name
     }
@@ -70,3 +74,18 @@ def test_a_drawing_leaves_out_what_is_too_much_and_reads_no_markup(numbers, bind
     assert drawing.count("... 8 more") == 10
     assert "91" in drawing
     assert "92" not in drawing
+
+
+def test_what_the_name_says_counts():
+    ages = domain_of([str(age) for age in range(100)], Kind.NUMBER)
+    assert propose(facts_of(ages, "age-over-89"), declare_domain=True) == Intervals(
+        domain=(0, 99), widths=(5, 10, 20, 40), top=90
+    )
+    zips = domain_of(["10115", "20095"], Kind.CODE)
+    assert propose(facts_of(zips), declare_domain=True) is None
+    assert propose(facts_of(zips, "zip"), declare_domain=True) == Mask(length=5)
+
+
+def test_without_a_domain_only_widths_are_taken_from_the_data():
+    numbers = domain_of([str(number) for number in range(1, 401)], Kind.NUMBER)
+    assert propose(facts_of(numbers), declare_domain=False) == Intervals(widths=(20, 40, 80, 160))

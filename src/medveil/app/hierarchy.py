@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from medveil.cells import make_cells
+from medveil.guessing.guess import guess
+from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
-from medveil.hierarchy.propose import propose
+from medveil.hierarchy.propose import facts_of, propose
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.run import Run, Stage
 from medveil.sources.opening import open_source
@@ -24,8 +26,7 @@ class Proposal:
 
     def to_dict(self) -> dict[str, Any]:
         """What the policy would say."""
-        declared = self.specification.model_dump(mode="json", exclude_unset=True)
-        return {"type": self.specification.name, **declared}
+        return self.specification.to_dict()
 
 
 def hierarchy(data: Any, column: str, *, run: Run | None = None, **options: Any) -> Proposal:
@@ -37,7 +38,9 @@ def hierarchy(data: Any, column: str, *, run: Run | None = None, **options: Any)
     with run.stoppable(), run.engine(source, [column]) as engine:
         run.step(Stage.COUNT)
         cells = make_cells(engine.cells([column]), [column], [], {})
+        guessed = guess(engine.profile(column))
     domain = cells.domains[column]
-    specification = propose(domain, column)
+    concept = guessed.concept if guessed.kind is domain.kind else ""
+    specification = propose(facts_of(domain, concept), declare_domain=True) or Flat()
     counts = np.bincount(cells.codes[0], cells.counts).astype(np.int64)
     return Proposal(specification, specification.bind(domain, column, run.workspace, counts))

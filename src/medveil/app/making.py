@@ -25,7 +25,7 @@ from medveil.methods.problem import Problem
 from medveil.policy import Policy
 from medveil.release.draft import Basis, Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
-from medveil.release.places import told_attribute, told_claim
+from medveil.release.places import attribute_for_recipients, claim_for_recipients
 from medveil.report.page import can_be_made
 from medveil.report.reports import NOT_MEASURED, Reports, make_reports
 from medveil.risk.leaking import leakage_of_comparison
@@ -166,8 +166,8 @@ def _prove(target: Path, source: Source, manifest: Manifest, workspace: Workspac
     proved = replace(
         manifest,
         status=report.status,
-        claims=[told_claim(claim) for claim in claims],
-        attributes=[told_attribute(attribute, workspace) for attribute in manifest.attributes],
+        claims=[claim_for_recipients(claim) for claim in claims],
+        attributes=[attribute_for_recipients(attribute, workspace) for attribute in manifest.attributes],
     )
     proved.write(target)
     return proved

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from medveil.guessing.name import Name
-from medveil.guessing.propose import propose_hierarchy
 from medveil.guessing.values import (
     ENOUGH,
     PATTERNS,
@@ -36,6 +35,8 @@ from medveil.guessing.words import (
     SENSITIVE,
     Concept,
 )
+from medveil.hierarchy.propose import ColumnFacts, propose
+from medveil.hierarchy.specification import HierarchySpec
 from medveil.table.domain import read_number
 from medveil.table.schema import Kind, Role
 
@@ -76,8 +77,8 @@ class ColumnProfile:
 @dataclass(frozen=True, slots=True)
 class Guess:
     """What a column seems to be. `free_text` is refused unless the policy insists. `concept` is what it is about, a
-    word such as `zip`; `hierarchy` is a proposal in the policy's own words, empty where none is easy, and `min_level`
-    the level at which it had better begin.
+    word such as `zip`; `hierarchy` is a proposal, None where a value and `*` are all that is easy to see, and
+    `min_level` the level at which it had better begin.
     """
 
     kind: Kind
@@ -85,7 +86,7 @@ class Guess:
     reason: str
     free_text: bool = False
     concept: str = ""
-    hierarchy: str = ""
+    hierarchy: HierarchySpec | None = None
     min_level: int = 0
 
 
@@ -368,7 +369,17 @@ def _with_warnings(column: ColumnProfile, found: Guess) -> Guess:
 def _with_hierarchy(column: ColumnProfile, found: Guess) -> Guess:
     if found.role is not Role.QUASI:
         return found
-    hierarchy, min_level = propose_hierarchy(
-        found.kind, found.concept, column.distinct, column.sample, column.lowest, column.highest
+    facts = ColumnFacts(
+        kind=found.kind,
+        distinct=column.distinct,
+        lowest=column.lowest,
+        highest=column.highest,
+        whole=are_whole(column.sample),
+        lengths=frozenset(map(len, column.sample)),
+        characters=frozenset("".join(column.sample)),
+        concept=found.concept,
     )
-    return replace(found, hierarchy=hierarchy, min_level=min_level)
+    hierarchy = propose(facts, declare_domain=False)
+    # HIPAA's Safe Harbor leaves the first three digits of a zip code.
+    least = max(facts.lengths) - 3 if found.concept == "zip" and hierarchy is not None else 0
+    return replace(found, hierarchy=hierarchy, min_level=least)

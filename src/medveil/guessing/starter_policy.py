@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from medveil.guessing.guess import Guess
 from medveil.table.schema import Kind, Role
@@ -89,10 +90,25 @@ def _entries(guess: Guess) -> list[str]:
     if guess.kind is not Kind.CATEGORY:
         entries.append(f"type: {guess.kind.value}")
     if guess.hierarchy and guess.role is Role.QUASI:
-        entries.append(f"hierarchy: {guess.hierarchy}")
+        entries.append(f"hierarchy: {_flow(guess.hierarchy.to_dict())}")
         if guess.min_level:
             entries.append(f"min_level: {guess.min_level}")
     return entries
+
+
+def _flow(declared: Any) -> str:
+    """Mappings, lists, words and numbers on one line of YAML; a number without an exponent, as all readers take it.
+
+    >>> _flow({"type": "intervals", "widths": [0.00001, 5]})
+    '{type: intervals, widths: [0.00001, 5]}'
+    """
+    if isinstance(declared, dict):
+        return "{" + ", ".join(f"{key}: {_flow(value)}" for key, value in declared.items()) + "}"
+    if isinstance(declared, list):
+        return "[" + ", ".join(map(_flow, declared)) + "]"
+    if isinstance(declared, int | float):
+        return f"{declared:.12f}".rstrip("0").rstrip(".")
+    return quote(str(declared))
 
 
 def _diversity(sensitive: Sequence[str]) -> list[str]:

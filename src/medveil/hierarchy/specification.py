@@ -74,6 +74,10 @@ class HierarchySpec(BaseModel, ABC):
         None where the domain is not declared, is not finite, or has more than two million leaves.
         """
 
+    def to_dict(self) -> dict[str, Any]:
+        """What the policy says, without what it leaves to the defaults."""
+        return {"type": self.name, **self.model_dump(mode="json", by_alias=True, exclude_unset=True)}
+
     @property
     def least_level(self) -> int:
         """The least level at which values may be published: 1 where codes stand for some of them from there on."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
 
 from medveil.errors import InputError
 from medveil.release.manifest import Manifest, file_hash
+from medveil.release.reading import TEXT, read_csv
 
 CATALOG = "catalog.csv"
 CLASS_ID = "class_id"
@@ -88,14 +88,7 @@ def read_values(text: str | None, number: int) -> Values:
 
 def read_catalog(path: Path, sensitive: int) -> list[Entry]:
     """The rows of a catalog file, for so many sensitive attributes; ValueError where it is none."""
-    options = pa.csv.ConvertOptions(
-        column_types=dict.fromkeys(COLUMNS, pa.string()),
-        strings_can_be_null=True,
-        null_values=[""],
-        quoted_strings_can_be_null=False,
-    )
-    parse = pa.csv.ParseOptions(newlines_in_values=True)
-    return entries_of(pa.csv.read_csv(path, parse_options=parse, convert_options=options), sensitive)
+    return entries_of(read_csv(path, COLUMNS, TEXT), sensitive)
 
 
 def entries_of(table: pa.Table, sensitive: int) -> list[Entry]:

@@ -29,8 +29,8 @@ def with_hierarchy_file(hierarchy: Mapping[str, Any], path: str) -> Mapping[str,
     return {**hierarchy, "domain": {**hierarchy["domain"], "path": path}}
 
 
-def told_attribute(attribute: Mapping[str, Any], workspace: Workspace) -> Mapping[str, Any]:
-    """A published column as recipients are told of it: a hierarchy's file by its name and content."""
+def attribute_for_recipients(attribute: Mapping[str, Any], workspace: Workspace) -> Mapping[str, Any]:
+    """A published column as recipients get it: a hierarchy's file by its name and content."""
     path = hierarchy_file(attribute["hierarchy"])
     if path is None:
         return attribute
@@ -40,8 +40,8 @@ def told_attribute(attribute: Mapping[str, Any], workspace: Workspace) -> Mappin
     return told
 
 
-def told_claim(claim: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A claim as recipients are told of it: a population's file by its name."""
+def claim_for_recipients(claim: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A claim as recipients get it: a population's file by its name."""
     population = claim["parameters"].get("population")
     if not population or not Path(population).is_absolute():
         return claim

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,25 +12,39 @@ import pyarrow.parquet
 
 from medveil.release.manifest import Manifest
 
+TEXT = pa.string()
+
+
+def read_csv(path: Path, names: Sequence[str], kind: pa.DataType) -> pa.Table:
+    """A CSV file as medveil writes it, all columns read as texts of this kind; missing is what is empty unquoted."""
+    options = pa.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, kind),
+        strings_can_be_null=True,
+        null_values=[""],
+        quoted_strings_can_be_null=len(names) == 1,  # where a missing value is written in quotes
+    )
+    return pa.csv.read_csv(path, parse_options=pa.csv.ParseOptions(newlines_in_values=True), convert_options=options)
+
+
+def read_texts(folder: Path, manifest: Manifest, kind: pa.DataType = TEXT) -> pa.Table:
+    """The published table with the texts of every column."""
+    path = folder / manifest.release
+    if path.suffix == ".parquet":
+        table = pa.parquet.read_table(path)
+        return table.cast(pa.schema([(name, kind) for name in table.column_names]))
+    return read_csv(path, [attribute["name"] for attribute in manifest.attributes], kind)
+
 
 def read_release(folder: Path, manifest: Manifest) -> pa.Table:
     """The published table, texts dictionary-encoded; sensitive and plain columns of type number as numbers where all
     their values are.
     """
     path = folder / manifest.release
-    names = [attribute["name"] for attribute in manifest.attributes]
     if path.suffix == ".parquet":
         table = pa.parquet.read_table(path)
     else:
-        options = pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
-            strings_can_be_null=True,
-            null_values=[""],
-            quoted_strings_can_be_null=len(names) == 1,  # where a missing value is written in quotes
-        )
-        parse = pa.csv.ParseOptions(newlines_in_values=True)
         # A large file comes in pieces, each with a dictionary of its own, which nothing can be grouped by.
-        table = pa.csv.read_csv(path, parse_options=parse, convert_options=options).unify_dictionaries()
+        table = read_texts(folder, manifest, pa.dictionary(pa.int32(), TEXT)).unify_dictionaries()
     for attribute in manifest.attributes:
         if attribute["type"] == "number" and attribute["role"] != "quasi":
             position = table.column_names.index(attribute["name"])

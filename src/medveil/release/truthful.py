@@ -29,6 +29,7 @@ from medveil.codes.combine import combine
 from medveil.errors import InputError, OutputError
 from medveil.release.catalog import CLASS_ID, Entry, Values, catalog_of
 from medveil.release.manifest import Manifest, read_manifest
+from medveil.release.reading import read_texts
 from medveil.table.labels import ANYTHING
 
 
@@ -64,7 +65,7 @@ def derive(folder: Path, out: Path | None = None, *, weights: bool = False) -> T
         raise OutputError(f"'{out}' already exists.", "Name a new file, or remove that one first.")
     manifest = read_manifest(folder)
     entries = catalog_of(folder, manifest)
-    release = _as_text(folder, manifest)
+    release = read_texts(folder, manifest)
     if weights:
         truthful = weighted_table(release, entries)
     elif any(entry.people for entry in entries) or not entries:
@@ -229,21 +230,6 @@ def _listed(entries: list[Entry]) -> dict[tuple[int | None, Values], int]:
     if len(listed) != len(flat):
         raise InputError("The catalog lists a class twice for one value.", "Was it changed by hand?")
     return listed
-
-
-def _as_text(folder: Path, manifest: Manifest) -> pa.Table:
-    path = folder / manifest.release
-    if path.suffix == ".parquet":
-        table = pa.parquet.read_table(path)
-        return table.cast(pa.schema([(name, pa.string()) for name in table.column_names]))
-    names = [attribute["name"] for attribute in manifest.attributes]
-    options = pa.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()),
-        strings_can_be_null=True,
-        null_values=[""],
-        quoted_strings_can_be_null=False,
-    )
-    return pa.csv.read_csv(path, parse_options=pa.csv.ParseOptions(newlines_in_values=True), convert_options=options)
 
 
 def _write(table: pa.Table, out: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
 
 from medveil.app.anonymize import anonymize
 from medveil.app.preparation import opened
@@ -17,6 +16,7 @@ from medveil.datasets import load
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.methods.fixed_interval.publication import CODE_BOOK
 from medveil.policy import load_policy
+from medveil.release.reading import TEXT, read_csv
 from medveil.release.release import Release
 from medveil.risk.linkage import Attack, Linkage
 from medveil.run import Run, Stage
@@ -119,9 +119,8 @@ def books_of(release: Release) -> dict[str, dict[str, str]]:
     if not path.is_file():
         return {}
     names = ("attribute", "published", "stands_for", "people", "low", "high")
-    options = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True)
     books: dict[str, dict[str, str]] = {}
-    for line in pyarrow.csv.read_csv(path, convert_options=options).to_pylist():
+    for line in read_csv(path, names, TEXT).to_pylist():
         if line["people"] is None:
             books.setdefault(line["attribute"], {})[line["published"]] = line["stands_for"]
     return books
