@@ -50,18 +50,22 @@ class Cells:
 
 
 def make_cells(
-    table: pa.Table, quasi: Sequence[str], sensitive: Sequence[str], kinds: Mapping[str, Kind | None]
+    table: pa.Table,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    kinds: Mapping[str, Kind | None],
+    formats: Mapping[str, str] | None = None,
 ) -> Cells:
     """Cells from the engine's distinct tuples (columns q0, q1, ... and `records`), raw texts read as their kinds.
 
-    A kind that is None is found out from the values.
+    A kind that is None is found out from the values, and so is the format of dates and numbers that have none.
     """
     codes, domains = [], {}
     for position, name in enumerate((*quasi, *sensitive)):
         column = table[f"q{position}"].combine_chunks().dictionary_encode(null_encoding="encode")
         texts = column.dictionary.to_pylist()
         kind = kinds.get(name) or find_kind([text for text in texts if text is not None])
-        domains[name], recode = encode(texts, kind, name)
+        domains[name], recode = encode(texts, kind, name, (formats or {}).get(name))
         codes.append(recode[numpy_of(column.indices)])
     counts = numpy_of(table["records"]).astype(np.int64)
     shape = (len(quasi), len(counts))

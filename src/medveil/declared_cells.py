@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +36,7 @@ class Declared:
 
     ends: the smallest and largest number where numbers beyond them count as the ends (top and bottom codes).
     catch_all, missing: the code for values outside the domain, and for missing ones (OUTSIDE: leave the record out).
+    written: the declared format of dates or numbers; without one each date is read in the first format that fits it.
     """
 
     domain: Domain
@@ -43,6 +44,7 @@ class Declared:
     ends: tuple[float | None, float | None] = (None, None)
     catch_all: int = OUTSIDE
     missing: int = OUTSIDE
+    written: str | None = None
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -62,9 +64,10 @@ class Declared:
     def inside(self, text: str) -> int | None:
         """The code of a raw text that the domain holds, or that a top or bottom code lets in; None for any other."""
         if self.domain.kind is Kind.NUMBER:
-            value = read_number(text)
+            value = read_number(text, self.written)
         elif self.domain.kind is Kind.DATE:
-            value = next((day for known in DATE_FORMATS if (day := read_date(text, known))), None)
+            formats = DATE_FORMATS if self.written is None else (self.written,)
+            value = next((day for known in formats if (day := read_date(text, known))), None)
         else:
             value = whole(text)
         if value is None or value in self._codes:
@@ -171,6 +174,7 @@ def declared_cells(
     kinds: Mapping[str, Kind | None],
     workspace: Workspace,
     *,
+    formats: Mapping[str, str] | None = None,
     undeclared_sensitive: bool = False,
 ) -> DeclaredCells:
     """Cells from the engine's distinct tuples (columns q0, q1, ... and `records`) over the domains of the policy.
@@ -193,6 +197,7 @@ def declared_cells(
             declared = Declared(domain, Hierarchy((), 0.0))
         else:
             hierarchies[name] = declared.hierarchy
+        declared = replace(declared, written=(formats or {}).get(name))
         lookup = np.array([declared.code(text) for text in texts], dtype=np.int32)
         strange = np.array([text is None or declared.inside(text) is None for text in texts], dtype=np.bool_)
         indices = numpy_of(column.indices)

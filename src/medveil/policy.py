@@ -25,6 +25,8 @@ from medveil.privacy.model import PrivacyModel
 from medveil.sources import sources
 from medveil.sources.file import FileSpec
 from medveil.sources.source import SourceSpec
+from medveil.table.dates import date_format_fault
+from medveil.table.numbers import MARKED_FORMATS
 from medveil.table.schema import Kind, Role
 from medveil.workspace import Workspace
 
@@ -113,6 +115,12 @@ class AttributePolicy(_Part):
 
     role: Annotated[Role, Field(description="identifier, subject, quasi, sensitive or plain.")]
     type: Annotated[Kind | None, Field(description="category, number, date or code; found out where left out.")] = None
+    format: Annotated[
+        str | None,
+        Field(
+            description="How dates or numbers are written, such as `%d/%m/%Y` or `1.234,5`; found out where left out."
+        ),
+    ] = None
     hierarchy: Annotated[
         Annotated[HierarchySpec, OneOf("type", builders)] | None, Field(description="How its values generalize.")
     ] = None
@@ -137,6 +145,7 @@ class AttributePolicy(_Part):
             raise PydanticCustomError(
                 "not_quasi", "only a quasi-identifier can have {keys}", {"keys": ", ".join(sorted(steers))}
             )
+        self._check_format()
         if self.max_level is not None and self.max_level < self.min_level:
             raise PydanticCustomError("levels", "min_level is above max_level")
         if self.domain is not None and (self.hierarchy is not None or self.role not in {Role.QUASI, Role.SENSITIVE}):
@@ -144,6 +153,19 @@ class AttributePolicy(_Part):
                 "domain", "'domain' is for quasi-identifiers and sensitive attributes without a hierarchy of their own"
             )
         return self
+
+    def _check_format(self) -> None:
+        if self.format is None or (self.type is Kind.NUMBER and self.format in MARKED_FORMATS):
+            return
+        if self.type is Kind.NUMBER:
+            raise PydanticCustomError(
+                "number_format", "'format' of numbers is one of {known}", {"known": ", ".join(MARKED_FORMATS)}
+            )
+        if self.type is not Kind.DATE:
+            raise PydanticCustomError("format", "'format' needs 'type: date' or 'type: number'")
+        fault = date_format_fault(self.format)
+        if fault is not None:
+            raise PydanticCustomError("date_format", "'format' cannot be used: {fault}", {"fault": fault})
 
 
 class OutputPolicy(_Part):

@@ -52,7 +52,7 @@ def test_roles_types_and_hierarchies(policy):
     assert attributes["patient_id"] == {"role": "subject"}
     assert attributes["ID"] == {"role": "identifier"}
     assert attributes["notes"] == {"role": "identifier"}
-    assert attributes["no"] == {"role": "quasi"}
+    assert attributes["no"] == {"role": "quasi", "type": "category"}
     assert attributes["zip"] == {
         "role": "quasi",
         "type": "code",
@@ -60,7 +60,7 @@ def test_roles_types_and_hierarchies(policy):
         "min_level": 2,
     }
     assert attributes["age"]["hierarchy"]["top"] == 90
-    assert attributes["disease"] == {"role": "sensitive"}
+    assert attributes["disease"] == {"role": "sensitive", "type": "category"}
     assert attributes["income"] == {"role": "sensitive", "type": "number"}
 
 

@@ -15,7 +15,7 @@ from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.declared_cells import declared_cells
 from medveil.engine import Engine
 from medveil.errors import PolicyError, did_you_mean
-from medveil.guessing.guess import guess
+from medveil.guessing.guess import ColumnProfile, guess
 from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
@@ -101,9 +101,9 @@ def _count_found(
     run.step(Stage.COUNT)
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
-    kinds = {name: _kind(policy.attributes[name]) for name in columns}
+    kinds = {name: _kind(policy.attributes[name]) or _guessed_kind(engine.profile(name)) for name in columns}
     joined, people = with_population(raw, schema, _population(models, workspace, engine.missing, named), run.engines)
-    cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds), population=people)
+    cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds, _formats(schema)), population=people)
     if schema.subject is not None:
         offsets, codes, count = engine.subjects(raw, columns, schema.subject)
         nobody = np.full(len(cells) - len(raw), offsets[-1])
@@ -137,6 +137,7 @@ def _count_declared(
         {name: specification(policy.attributes[name]) for name in columns},
         {name: _kind(policy.attributes[name]) for name in columns},
         workspace,
+        formats=_formats(schema),
         undeclared_sensitive=spending.delta > 0,
     )
     told = {
@@ -146,6 +147,11 @@ def _count_declared(
         "records left out for a value without a catch-all": found.left_out,
     }
     return _Counted(found.raw, found.cells, found.hierarchies, told)
+
+
+def _formats(schema: Schema) -> dict[str, str]:
+    """How the source writes the dates and numbers of columns, where the policy says so."""
+    return {attribute.name: attribute.written for attribute in schema if attribute.written is not None}
 
 
 def _population(
@@ -165,7 +171,7 @@ def _schema(policy: Policy, source: Source) -> Schema:
         source.position(name)
     return Schema(
         tuple(
-            Attribute(name, attribute.role, _kind(attribute) or Kind.CATEGORY)
+            Attribute(name, attribute.role, _kind(attribute) or Kind.CATEGORY, attribute.format)
             for name, attribute in policy.attributes.items()
         )
     )
@@ -195,6 +201,13 @@ def _kind(attribute: AttributePolicy) -> Kind | None:
     if attribute.hierarchy is not None and attribute.hierarchy.kinds:
         return attribute.hierarchy.kinds[0]
     return None
+
+
+def _guessed_kind(profile: ColumnProfile) -> Kind | None:
+    """What `medveil inspect` says that a column is; None where a sample cannot tell that of all values."""
+    kind = guess(profile).kind
+    sampled = profile.distinct > len(profile.sample)
+    return None if sampled and kind in {Kind.NUMBER, Kind.DATE} else kind
 
 
 def _resolve(models: Sequence[PrivacyModel], schema: Schema) -> list[PrivacyModel]:

@@ -10,6 +10,8 @@ from medveil.auditor.context import LARGEST
 from medveil.errors import InputError
 from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, NAME, Manifest, file_hash
+from medveil.table.dates import date_format_fault
+from medveil.table.numbers import MARKED_FORMATS
 from medveil.table.schema import Kind
 
 _PUBLISHED_ROLES = {"quasi", "sensitive", "plain"}
@@ -49,7 +51,17 @@ def _is_attribute(attribute: Mapping[str, Any]) -> bool:
         and (level is None or _is_number(level))
         and isinstance(attribute.get("form"), str | None)
         and isinstance(attribute.get("made"), bool | None)
+        and _is_format(attribute.get("format"), attribute["type"])
     )
+
+
+def _is_format(written: Any, kind: str) -> bool:
+    """Whether dates or numbers can be read in a format."""
+    if written is None:
+        return True
+    if kind == Kind.NUMBER:
+        return written in MARKED_FORMATS
+    return kind == Kind.DATE and isinstance(written, str) and date_format_fault(written) is None
 
 
 def _is_claim(claim: Mapping[str, Any]) -> bool:

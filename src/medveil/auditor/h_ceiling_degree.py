@@ -44,7 +44,7 @@ def _hierarchy(evidence: Evidence, name: str, source: Source) -> Hierarchy:
         f"SELECT {text(source, name)} AS t, count(*) AS n FROM {records} GROUP BY t"
     ).fetchall()
     try:
-        domain, codes = encode([text for text, _ in rows], evidence.kinds[name], name)
+        domain, codes = encode([text for text, _ in rows], evidence.kinds[name], name, evidence.formats.get(name))
         counts = np.bincount(codes, [n for _, n in rows], minlength=len(domain)).astype(np.int64)
     except MedveilError as error:
         raise CannotTell(f"the hierarchy of '{name}' cannot be built: {error.problem}") from None

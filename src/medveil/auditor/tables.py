@@ -64,6 +64,7 @@ class Tables:
         self.places = places or {}
         self.consulted: set[str] = set()
         self.kinds = {a["name"]: Kind(a["type"]) for a in manifest.attributes}
+        self.formats = {a["name"]: a["format"] for a in manifest.attributes if a.get("format")}
         self._release = release
         self._positions = {a["name"]: i for i, a in enumerate(manifest.attributes)}
         claimed = {claim.get("attribute") for claim in manifest.claims}
@@ -248,7 +249,7 @@ class Tables:
         kind = self.kinds[name]
         texts = self.distinct("texts", self.column(name))
         try:
-            forms = canonical(texts, kind, name)
+            forms = canonical(texts, kind, name, self.formats.get(name))
         except InputError:
             raise Refuted(
                 f"the source's column '{name}' does not hold {kind.value}s, as the manifest tells; {SAME_SOURCE}"

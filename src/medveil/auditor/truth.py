@@ -149,7 +149,7 @@ def _as_published(evidence: Evidence, name: str) -> tuple[str, str]:
         return f"told.{column}", ""
     rows = evidence.connection.execute(f"SELECT {column}, sum(n)::BIGINT FROM told GROUP BY {column}").fetchall()
     texts = [text for text, _ in rows]
-    domain, codes = encode(texts, evidence.kinds[name], name)
+    domain, codes = encode(texts, evidence.kinds[name], name, evidence.formats.get(name))
     values = domain.values
     if described["role"] == "quasi":
         if described.get("hierarchy") is None:

@@ -37,7 +37,9 @@ from medveil.guessing.words import (
 )
 from medveil.hierarchy.propose import ColumnFacts, propose
 from medveil.hierarchy.specification import HierarchySpec
+from medveil.table.dates import ISO, find_date_format, other_reading
 from medveil.table.domain import read_number
+from medveil.table.numbers import find_number_format, other_number_reading
 from medveil.table.schema import Kind, Role
 
 FLAGS_SET = frozenset(FLAGS.split())
@@ -78,7 +80,8 @@ class ColumnProfile:
 class Guess:
     """What a column seems to be. `free_text` is refused unless the policy insists. `concept` is what it is about, a
     word such as `zip`; `hierarchy` is a proposal, None where a value and `*` are all that is easy to see, and
-    `min_level` the level at which it had better begin.
+    `min_level` the level at which it had better begin. `written` is the format of its dates or numbers, where they have
+    one of their own.
     """
 
     kind: Kind
@@ -88,6 +91,7 @@ class Guess:
     concept: str = ""
     hierarchy: HierarchySpec | None = None
     min_level: int = 0
+    written: str = ""
 
 
 def profile(name: str, values: Iterable[str | None]) -> ColumnProfile:
@@ -134,7 +138,7 @@ def guess(column: ColumnProfile) -> Guess:
             "Make it sensitive or plain if you know better.",
         )
     )
-    return _with_hierarchy(column, _with_warnings(column, found))
+    return _with_hierarchy(column, _with_format(column, _with_warnings(column, found)))
 
 
 def _kind(column: ColumnProfile, name: Name) -> Kind:
@@ -364,6 +368,24 @@ def _with_warnings(column: ColumnProfile, found: Guess) -> Guess:
         )
         found = replace(found, reason=reason)
     return found
+
+
+def _with_format(column: ColumnProfile, found: Guess) -> Guess:
+    """The guess with how its dates or numbers are written, or with both ways where they could be read in two."""
+    if found.kind is Kind.DATE:
+        written = find_date_format(column.sample)
+        other = written and other_reading(column.sample, written)
+        plain = written == ISO
+    elif found.kind is Kind.NUMBER:
+        plain = are_numbers(column.sample)
+        written = None if plain else find_number_format(column.sample)
+        other = written and other_number_reading(column.sample, written)
+    else:
+        return found
+    if other:
+        reason = f"{found.reason} It can be read in two ways: declare 'format: \"{written}\"' or 'format: \"{other}\"'."
+        return replace(found, reason=reason)
+    return found if plain or written is None else replace(found, written=written)
 
 
 def _with_hierarchy(column: ColumnProfile, found: Guess) -> Guess:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from medveil.guessing.guess import Guess
-from medveil.table.schema import Kind, Role
+from medveil.table.schema import Role
 
 MANY = 12
 """With more quasi-identifiers than this nearly everybody is unique, and little is left after generalization."""
@@ -87,8 +87,9 @@ def _entries(guess: Guess) -> list[str]:
     entries = [f"role: {guess.role.value}"]
     if guess.role in {Role.IDENTIFIER, Role.SUBJECT}:
         return entries
-    if guess.kind is not Kind.CATEGORY:
-        entries.append(f"type: {guess.kind.value}")
+    entries.append(f"type: {guess.kind.value}")
+    if guess.written:
+        entries.append(f'format: "{guess.written}"')
     if guess.hierarchy and guess.role is Role.QUASI:
         entries.append(f"hierarchy: {_flow(guess.hierarchy.to_dict())}")
         if guess.min_level:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from medveil.table.dates import COMPACT, DATE_FORMATS, find_date_format, read_date
 from medveil.table.domain import read_number
+from medveil.table.numbers import find_number_format
 from medveil.table.schema import Kind
 
 ENOUGH = 0.8
@@ -218,4 +219,6 @@ def find_kind(values: Sequence[str]) -> Kind:
         return Kind.DATE
     if are_numbers(values):
         return Kind.CODE if have_leading_zeros(values) else Kind.NUMBER
+    if find_number_format(values):
+        return Kind.NUMBER
     return Kind.CODE if looks_like_codes(values) else Kind.CATEGORY

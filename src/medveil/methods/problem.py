@@ -93,6 +93,7 @@ class Problem:
                 else attribute.kind,
                 hierarchy=self.described.get(attribute.name),
                 level=(levels or {}).get(attribute.name),
+                written=attribute.written,
             )
             for attribute in sorted(
                 (a for a in self.schema if a.name in order), key=lambda attribute: order[attribute.name]

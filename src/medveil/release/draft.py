@@ -56,6 +56,7 @@ class PublishedAttribute:
 
     made: by the method, so that the source does not have it.
     form: what is published in the place of its values, such as `ids` or `means`; None where it is values or groups.
+    written: how the source writes its dates or numbers, where the policy declares it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class PublishedAttribute:
     level: int | None = None
     made: bool = False
     form: str | None = None
+    written: str | None = None
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,7 @@ def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: b
                 "level": a.level,
                 **({"made": True} if a.made else {}),
                 **({"form": a.form} if a.form else {}),
+                **({"format": a.written} if a.written else {}),
             }
             for a in draft.attributes
         ],

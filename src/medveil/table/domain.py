@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from medveil.errors import InputError
 from medveil.table.dates import find_date_format, other_reading, read_date
+from medveil.table.numbers import find_number_format, other_number_reading, plain_number
 from medveil.table.schema import Kind
 
 WRITTEN_OUT = 1e22
@@ -56,12 +57,15 @@ class Domain:
         raise InputError("Only numbers and dates have a position on a line.", "Declare the column's type.")
 
 
-def read_number(text: str) -> str | None:
-    """The canonical text of a number, or None where it is none: integers exactly, `-0` as `0`, `5.0` as `5`.
+def read_number(text: str, written: str | None = None) -> str | None:
+    """The canonical text of a number, or None where it is none: integers exactly, `-0` as `0`, `5.0` as `5`. `written`
+    is a format with marks (see `numbers`), where it has one.
 
     >>> [read_number(t) for t in ("05", " 5.0", "-0", "1e3", "x", "nan", "1.50", "1e16", "1_0", "9" * 400)]
     ['5', '5', '0', '1000', None, None, '1.5', '10000000000000000', None, None]
     """
+    if written is not None:
+        text = plain_number(text, written) or ""
     stripped = text.strip().replace("_", "x")
     try:
         number = float(stripped)
@@ -88,20 +92,23 @@ def find_kind(texts: Sequence[str]) -> Kind:
     if all(read_number(text) is not None for text in texts):
         padded = any(re.match(r"\s*[+-]?0\d", text) for text in texts)
         return Kind.CODE if padded else Kind.NUMBER
-    return Kind.DATE if find_date_format(texts) else Kind.CATEGORY
+    if find_date_format(texts):
+        return Kind.DATE
+    return Kind.NUMBER if find_number_format(texts) else Kind.CATEGORY
 
 
-def canonical(texts: Sequence[str | None], kind: Kind, column: str, date_format: str | None = None) -> list[str | None]:
+def canonical(texts: Sequence[str | None], kind: Kind, column: str, written: str | None = None) -> list[str | None]:
     """Each text in the canonical form of its kind, missing as None; a text that is not of this kind is refused.
 
-    `date_format` is the declared one; it is found out where None.
+    `written` is the declared format of dates or numbers; it is found out where None.
     """
+    present = [text for text in texts if text is not None]
     if kind is Kind.NUMBER:
-        read = [None if t is None else read_number(t) for t in texts]
+        written = written or _only_number_format(present, column)
+        read = [None if t is None else read_number(t, written) for t in texts]
     elif kind is Kind.DATE:
-        present = [t for t in texts if t is not None]
-        date_format = date_format or _only_format(present, column)
-        read = [None if t is None or date_format is None else read_date(t, date_format) for t in texts]
+        written = written or _only_date_format(present, column)
+        read = [None if t is None or written is None else read_date(t, written) for t in texts]
     else:
         return list(texts)
     wrong = sum(t is not None and r is None for t, r in zip(texts, read, strict=True))
@@ -113,7 +120,25 @@ def canonical(texts: Sequence[str | None], kind: Kind, column: str, date_format:
     return read
 
 
-def _only_format(texts: Sequence[str], column: str) -> str | None:
+def _only_number_format(texts: Sequence[str], column: str) -> str | None:
+    """The one format with marks that these texts can be numbers in; None where they are plain, or no numbers."""
+    if all(read_number(text) is not None for text in texts):
+        return None
+    found = find_number_format(texts)
+    other = found and other_number_reading(texts, found)
+    if other:
+        raise _ambiguous("numbers", column, str(found), other)
+    return found
+
+
+def _ambiguous(what: str, column: str, first: str, second: str) -> InputError:
+    return InputError(
+        f"The {what} of column '{column}' can be read in two ways: '{first}' and '{second}'.",
+        f"Declare the right one: 'format: \"{first}\"' or 'format: \"{second}\"'.",
+    )
+
+
+def _only_date_format(texts: Sequence[str], column: str) -> str | None:
     """The one format that these texts can be dates in."""
     found = find_date_format(texts)
     if found is None and texts:
@@ -123,18 +148,15 @@ def _only_format(texts: Sequence[str], column: str) -> str | None:
         )
     other = found and other_reading(texts, found)
     if other:
-        raise InputError(
-            f"The dates of column '{column}' can be read in two ways: '{found}' and '{other}'.",
-            f"Declare the right one: 'format: \"{found}\"' or 'format: \"{other}\"'.",
-        )
+        raise _ambiguous("dates", column, str(found), other)
     return found
 
 
 def encode(
-    texts: Sequence[str | None], kind: Kind, column: str, date_format: str | None = None
+    texts: Sequence[str | None], kind: Kind, column: str, written: str | None = None
 ) -> tuple[Domain, NDArray[np.int32]]:
     """The domain of these distinct raw texts, and the code of each of them."""
-    read = canonical(texts, kind, column, date_format)
+    read = canonical(texts, kind, column, written)
     domain = domain_of(read, kind)
     code_of = {value: code for code, value in enumerate(domain.values)}
     return domain, np.fromiter((code_of[value] for value in read), dtype=np.int32, count=len(read))

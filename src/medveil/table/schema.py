@@ -36,11 +36,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One column: its name, what it is to privacy and how its values are read."""
+    """One column: its name, what it is to privacy and how its values are read. `written`: the declared format of its
+    dates or numbers.
+    """
 
     name: str
     role: Role
     kind: Kind = Kind.CATEGORY
+    written: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class DeltaPresenceCheck(Check):
             f"UNION ALL SELECT {text(source, name)} AS t, 1 AS n FROM {rows_of_source}) GROUP BY t"
         ).fetchall()
         texts, records = [text for text, _ in rows], [count for _, count in rows]
-        domain, codes = encode(texts, evidence.kinds[name], name)
+        domain, codes = encode(texts, evidence.kinds[name], name, evidence.formats.get(name))
         counts = np.bincount(codes, records, minlength=len(domain)).astype(np.int64)
         labels = published_labels(evidence, name, domain, counts)
         table = pa.table(
