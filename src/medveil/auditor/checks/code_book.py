@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,8 +45,8 @@ class CodeBookCheck(Check):
         if any(line.attribute not in recoded for line in lines):
             raise Refuted(f"'{FILE}' tells of a column that is published neither as means nor as ids")
         evidence.need_linked()
-        told, required = claim["parameters"], Terms(claim).number("people")
-        _check_sets(evidence, lines, told.get("imputed", ()))
+        told, required = _read_parameters(claim), Terms(claim).number("people")
+        _check_sets(evidence, lines, told.imputed)
         of_means = [line for line in lines if line.people is not None]
         least = [
             _check_means(evidence, name, [line for line in of_means if line.attribute == name], told)
@@ -53,6 +54,38 @@ class CodeBookCheck(Check):
             if any(line.attribute == name for line in of_means)
         ]
         return Finding({"people": min(least, default=None)}, min(least, default=required) >= required)
+
+
+@dataclass(frozen=True)
+class _Parameters:
+    """What the claim says of how columns were read: those of which missing values were imputed, codes that were read
+    as numbers, the range and the decimals of numbers.
+    """
+
+    imputed: tuple[str, ...]
+    digits: tuple[str, ...]
+    ranges: Mapping[str, tuple[float, float]]
+    decimals: Mapping[str, int]
+
+
+def _read_parameters(claim: Mapping[str, Any]) -> _Parameters:
+    """The claim's parameters, read without trusting the manifest to be well made."""
+    terms, given = Terms(claim), claim["parameters"]
+    ranges, decimals = given.get("ranges") or {}, given.get("decimals") or {}
+    if not isinstance(ranges, Mapping) or not all(map(_is_range, ranges.values())):
+        raise Refuted("the claim's 'ranges' are not pairs of numbers")
+    if not isinstance(decimals, Mapping) or not all(type(d) is int and 0 <= d <= 20 for d in decimals.values()):
+        raise Refuted("the claim's 'decimals' are not whole numbers")
+    return _Parameters(
+        terms.optional_words("imputed") or (),
+        terms.optional_words("digits") or (),
+        {name: (float(low), float(high)) for name, (low, high) in ranges.items()},
+        decimals,
+    )
+
+
+def _is_range(ends: Any) -> bool:
+    return isinstance(ends, list | tuple) and len(ends) == 2 and all(type(end) in {int, float} for end in ends)
 
 
 def _check_sets(evidence: Evidence, lines: list[CodeBookLine], imputed: Sequence[str]) -> None:
@@ -91,11 +124,11 @@ def _check_sets(evidence: Evidence, lines: list[CodeBookLine], imputed: Sequence
             raise Refuted(f"{number:,} published sets of '{name}' are not the values of the records that show them")
 
 
-def _check_means(evidence: Evidence, name: str, lines: list[CodeBookLine], told: Mapping[str, Any]) -> int:
+def _check_means(evidence: Evidence, name: str, lines: list[CodeBookLine], told: _Parameters) -> int:
     """The fewest people in any piece between two ends of the column's intervals, where every line is true."""
     intervals = _intervals(evidence, name, lines)
     numbers, weights = _numbers(evidence, name, told)
-    decimals = told.get("decimals", {}).get(name)
+    decimals = told.decimals.get(name)
     if not isinstance(decimals, int):
         raise CannotTell(f"the claim does not tell how '{name}' is rounded")
 
@@ -143,17 +176,17 @@ def _intervals(evidence: Evidence, name: str, lines: list[CodeBookLine]) -> list
     return ends
 
 
-def _numbers(evidence: Evidence, name: str, told: Mapping[str, Any]) -> tuple[Numbers, NDArray[np.int64]]:
+def _numbers(evidence: Evidence, name: str, told: _Parameters) -> tuple[Numbers, NDArray[np.int64]]:
     """The numbers that kept records have in a column, ascending, and how many people have each; makes `number_of`,
     from the source's texts to numbers. What the claim says is out of range is no number.
     """
     own = evidence.original(name)
     texts = [text for text in evidence.distinct("kept", own) if text is not None]
     try:
-        values = _read_all(texts, evidence.kinds[name], digits=name in told.get("digits", ()), name=name)
+        values = _read_all(texts, evidence.kinds[name], digits=name in told.digits, name=name)
     except (MedveilError, ValueError):
         raise Refuted(f"the source's column '{name}' does not hold numbers, as the manifest tells") from None
-    low, high = told.get("ranges", {}).get(name, (-math.inf, math.inf))
+    low, high = told.ranges.get(name, (-math.inf, math.inf))
     table = pa.table({"text": pa.array(texts, pa.string()), "number": pa.array(values, pa.float64())})
     evidence.keep("number_of", table.filter(pa.array((values >= low) & (values <= high))))
     rows = evidence.connection.execute(
@@ -165,7 +198,7 @@ def _numbers(evidence: Evidence, name: str, told: Mapping[str, Any]) -> tuple[Nu
         f"SELECT count(*) FROM kept LEFT JOIN number_of ON {own} = text "
         f"WHERE number IS NULL AND {shown} IS NOT NULL AND NOT ends_with({shown}, ', ?}}')"
     )
-    if unmarked and name not in told.get("imputed", ()):
+    if unmarked and name not in told.imputed:
         raise Refuted(f"records without a number in '{name}' are published as if they had one")
     numbers, weights = rows.values()
     return np.asarray(numbers, dtype=np.float64), np.asarray(weights, dtype=np.int64)

@@ -87,6 +87,8 @@ def declared_labels(evidence: Evidence, name: str) -> set[str | None] | None:
     except MedveilError:
         raise CannotTell(f"the hierarchy of '{name}' cannot be built again here") from None
     level = described.get("level") or 0
+    if level > hierarchy.height:
+        raise Refuted(f"'{name}' has no level {level}")
     labels: set[str | None] = set(hierarchy.levels[level].labels)
     if declared.other is not None:
         labels.add(declared.other)
