@@ -97,6 +97,7 @@ class Evaluator:
         self._merged = [MergedCells(cells, space.hierarchies, (0,) * len(space))]
         self._tried: set[Levels] = set()
         self._looks = self._told_by_sizes = 0
+        self._by_shield: dict[tuple[Levels, Levels], int] = {}
         everything = tuple(range(len(space)))
         self.enough = max(
             (r.model.least_class_size or 1 for r in self.requirements if r.shield == everything), default=1
@@ -258,6 +259,9 @@ class Evaluator:
     def _evaluate_shields(self, serving: MergedCells, levels: Levels, allowed: int) -> Evaluation:
         """Requirements about several sets of classes: what one leaves out the others have to look at again."""
         cells = serving.cells
+        unavoidable = self._unavoidable(serving, levels, allowed)
+        if unavoidable > allowed:
+            return Evaluation(levels, unavoidable, feasible=False, certain=unavoidable, short=True)
         classes = {}
         for shield in _shields(self.requirements):
             class_of_cell, first = serving.classes_at(levels, shield)
@@ -266,9 +270,7 @@ class Evaluator:
         everyone = np.ones(len(cells), dtype=np.bool_)
         kept, possible = self._suppress(cells, classes, sure, everyone) if sure else (everyone, True)
         known = self.records - int(cells.counts[kept].sum())
-        certain = known
-        if len(sure) < len(self.requirements):
-            certain += self._more_suppressed(cells, classes, kept)
+        certain = max(known, unavoidable)
         if not possible or certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
         certain_hidden = self._hidden(cells.codes, np.where(kept, 0, cells.counts), levels)
@@ -295,17 +297,24 @@ class Evaluator:
             classes=int(np.count_nonzero(sizes)),
         )
 
-    def _more_suppressed(self, cells: Cells, classes: ShieldClasses, kept: NDArray[np.bool_]) -> int:
-        """How many records of the cells kept so far any more specific node suppresses at least.
+    def _unavoidable(self, serving: MergedCells, levels: Levels, allowed: int) -> int:
+        """How many records any more specific node suppresses at least by one shield alone, or any above `allowed`.
 
-        Each shield gives a number by itself. They may be about the same records, so that only the largest counts.
+        The shields' numbers may be about the same records, so that only the largest counts. A shield's number depends
+        on the levels of its own quasi-identifiers, so that it serves every node that has these.
         """
         most = 0
-        for shield, (class_of_cell, number) in classes.items():
-            asked = [r for r in self.requirements if r.shield == shield]
-            counted = _count_kept(cells, class_of_cell, number, kept)
-            stay = self._most_kept(counted, asked, counted.records > 0, self.records)
-            most = max(most, int((counted.records - stay).sum()))
+        for shield in _shields(self.requirements):
+            place = (shield, tuple(levels[position] for position in shield))
+            if place not in self._by_shield:
+                asked = [r for r in self.requirements if r.shield == shield]
+                class_of_cell, first = serving.classes_at(levels, shield)
+                counted = count_classes(serving.cells, class_of_cell, len(first))
+                stay = self._most_kept(counted, asked, counted.records > 0, self.records)
+                self._by_shield[place] = int((counted.records - stay).sum())
+            most = max(most, self._by_shield[place])
+            if most > allowed:
+                break
         return most
 
     def _suppress(
