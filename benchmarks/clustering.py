@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 import table
 from medveil.datasets import patients
 from medveil.datasets.loaders import load
-from medveil.methods.diversity_aware.caps import even_caps, make_caps
-from medveil.methods.diversity_aware.halving import halve
+from medveil.methods.diversity_aware.assigning import Solvers
+from medveil.methods.diversity_aware.caps import even_caps, halve, make_caps
 from medveil.methods.diversity_aware.points import Points, cost, make_points, medians
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
-from medveil.methods.diversity_aware.solving import Solvers
 from medveil.run import Run
 from peers import python_with
 

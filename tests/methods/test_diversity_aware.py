@@ -11,8 +11,8 @@ import pytest
 import medveil
 from medveil.errors import CancelledError, PolicyError, UnreachableError
 from medveil.methods.diversity_aware import DiversityAware
+from medveil.methods.diversity_aware.points import UnitColumn, Units, make_distances, read_units
 from medveil.methods.diversity_aware.publishing import decimals_of, means, ranges, shares
-from medveil.methods.diversity_aware.units import UnitColumn, Units, make_distances, read_units
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.t_closeness import TCloseness

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from medveil.methods.diversity_aware import worker
-from medveil.methods.diversity_aware.assigning import assign
-from medveil.methods.diversity_aware.caps import even_caps, least_alpha, make_caps
-from medveil.methods.diversity_aware.halving import halve
+from medveil.methods.diversity_aware.assigning import Solvers, assign
+from medveil.methods.diversity_aware.caps import even_caps, halve, least_alpha, make_caps
 from medveil.methods.diversity_aware.points import all_distances, cost, make_points, medians
 from medveil.methods.diversity_aware.rounds import Effort, cluster_points
-from medveil.methods.diversity_aware.solving import Solvers
 from medveil.run import Run
 
 

@@ -11,14 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medveil.errors import CancelledError, MedveilError, UnreachableError
-from medveil.methods.diversity_aware import assigning, rounds, solving, worker
-from medveil.methods.diversity_aware.assigning import assign, assign_by_milp, unit_of
-from medveil.methods.diversity_aware.caps import Caps, even_caps, least_alpha, make_caps, merge_free
-from medveil.methods.diversity_aware.halving import halve
+from medveil.methods.diversity_aware import assigning, rounds, worker
+from medveil.methods.diversity_aware.assigning import Solvers, assign, assign_by_milp, unit_of
+from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, least_alpha, make_caps, merge_free
 from medveil.methods.diversity_aware.points import Points, all_distances, cost, make_points, medians
-from medveil.methods.diversity_aware.pricing import Prices
+from medveil.methods.diversity_aware.prices import Prices
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
-from medveil.methods.diversity_aware.solving import Solvers
 from medveil.run import Run
 
 
@@ -335,7 +333,7 @@ def test_identical_records_are_spread_at_no_cost():
 
 
 def test_a_process_of_its_own_gives_the_same_answers(monkeypatch):
-    monkeypatch.setattr(solving, "_SMALL", 0)
+    monkeypatch.setattr(assigning, "_SMALL", 0)
     points, values, caps = instance(np.random.default_rng(11), records=200, k=5)
     start = halve(points, values, caps, Run())
     centers = medians(points, start, caps.clusters)
@@ -347,7 +345,7 @@ def test_a_process_of_its_own_gives_the_same_answers(monkeypatch):
 
 def test_a_run_can_be_stopped_while_a_solver_works(monkeypatch):
     """The solver holds on to nothing: its process is ended."""
-    monkeypatch.setattr(solving, "_SMALL", 0)
+    monkeypatch.setattr(assigning, "_SMALL", 0)
     begun = threading.Event()
 
     def listener(event):
@@ -374,7 +372,7 @@ def test_a_run_can_be_stopped_while_a_solver_works(monkeypatch):
 
 
 def test_what_cannot_be_solved_is_told_from_what_failed(monkeypatch):
-    monkeypatch.setattr(solving, "_SMALL", 0)
+    monkeypatch.setattr(assigning, "_SMALL", 0)
     one = np.array([0], dtype=np.int32)
     impossible = {
         "tail": one,
@@ -393,7 +391,7 @@ def test_missing_solvers_are_named(monkeypatch):
     def absent():
         raise ImportError
 
-    monkeypatch.setattr(solving, "_load_ortools", absent)
+    monkeypatch.setattr(assigning, "_load_ortools", absent)
     with Solvers() as solvers, pytest.raises(MedveilError, match=r"medveil\[optimization\]"):
         solvers.flow(Run(), "Assigning", tail=np.zeros(1, np.int32))
 

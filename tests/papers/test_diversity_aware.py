@@ -8,11 +8,9 @@ import pyarrow as pa
 import pytest
 
 import medveil
-from medveil.methods.diversity_aware.assigning import assign, unit_of
-from medveil.methods.diversity_aware.caps import make_caps
-from medveil.methods.diversity_aware.halving import halve
+from medveil.methods.diversity_aware.assigning import Solvers, assign, unit_of
+from medveil.methods.diversity_aware.caps import halve, make_caps
 from medveil.methods.diversity_aware.points import all_distances, cost, make_points
-from medveil.methods.diversity_aware.solving import Solvers
 from medveil.methods.diversity_aware.worker import solve_milp
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.l_diversity import entropies, top_to_tail

@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from medveil.errors import InputError, PolicyError, did_you_mean
+from medveil.methods.diversity_aware.assigning import Solvers
 from medveil.methods.diversity_aware.caps import Caps, even_caps, make_caps
-from medveil.methods.diversity_aware.figures import figures, read_published, require, stated
-from medveil.methods.diversity_aware.publishing import Labels, means, ranges, shares
+from medveil.methods.diversity_aware.points import UnitColumn, Units, make_distances, read_columns, read_units
+from medveil.methods.diversity_aware.publishing import (
+    Labels,
+    figures,
+    means,
+    ranges,
+    read_published,
+    require,
+    shares,
+    stated,
+)
 from medveil.methods.diversity_aware.rounds import Clustering, Effort, cluster_points
-from medveil.methods.diversity_aware.solving import Solvers
-from medveil.methods.diversity_aware.units import UnitColumn, Units, make_distances, read_columns, read_units
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.methods.diversity_aware.assigning import Assignment, assign, assign_by_milp, unit_of
-from medveil.methods.diversity_aware.caps import Caps, even_caps, merge_free
-from medveil.methods.diversity_aware.halving import halve
+from medveil.methods.diversity_aware.assigning import Assignment, Solvers, assign, assign_by_milp, unit_of
+from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, merge_free
 from medveil.methods.diversity_aware.points import Points, cost, medians
-from medveil.methods.diversity_aware.pricing import Prices
-from medveil.methods.diversity_aware.solving import Solvers
+from medveil.methods.diversity_aware.prices import Prices
 from medveil.run import Run, Stage
 
 _BLOCK_RECORDS = 2_500
