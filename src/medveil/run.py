@@ -39,6 +39,7 @@ class Stage(StrEnum):
     COMPARE = "compare"
     REFUTE = "refute"
     REPRODUCE = "reproduce"
+    WARN = "warn"
 
     @property
     def words(self) -> str:
@@ -58,6 +59,7 @@ _WORDS = {
     Stage.COMPARE: "Comparing",
     Stage.REFUTE: "Trying to tell neighbours apart",
     Stage.REPRODUCE: "Computing a paper's tables",
+    Stage.WARN: "Warning",
 }
 
 
@@ -110,6 +112,10 @@ class Run:
         """Tell how far a stage is; stop here where the run was cancelled."""
         self.check()
         self.listener(Event(stage, share, detail))
+
+    def warn(self, words: str) -> None:
+        """Tell what somebody should know before the run goes on."""
+        self.step(Stage.WARN, None, words)
 
     def check(self) -> None:
         """Stop here where the run was cancelled."""

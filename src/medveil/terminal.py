@@ -37,7 +37,7 @@ from medveil.report.page import NOT_INSTALLED, can_be_made
 from medveil.risk.dp_audit import PrivacyAudit
 from medveil.risk.leakage import Leakage, LeakageLoss
 from medveil.risk.risk import RiskFinding
-from medveil.run import Event, Listener
+from medveil.run import Event, Listener, Stage
 
 BAR = 24
 """How long the bar of an attribute that leaks everything is."""
@@ -54,6 +54,9 @@ def progress() -> Iterator[Listener]:
         task = bar.add_task("Starting", total=None)
 
         def tell(event: Event) -> None:
+            if event.stage is Stage.WARN:
+                errors.print(f"Warning: {event.detail}", style="yellow", markup=False, soft_wrap=True)
+                return
             total = None if event.share is None else 1.0
             bar.update(task, description=event.words, total=total, completed=event.share or 0.0)
 

@@ -13,11 +13,13 @@ import pytest
 from scipy import stats
 
 from medveil.errors import PolicyError
+from medveil.methods.dp.budget import SHARES, proved_parts
 from medveil.methods.dp.histogram import DPHistogram
 from medveil.methods.dp.ipa import InformativePreserving
-from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts
+from medveil.methods.dp.ipa_proved import Mechanism
+from medveil.methods.dp.proved_trials import proved_trials
 from medveil.methods.dp.sampling import DPSampling
-from medveil.methods.dp.trials import proved_trials, small_grid
+from medveil.methods.dp.trials import small_grid
 from medveil.methods.optimal import Optimal
 from medveil.methods.privacy_trial import PrivacyTrial
 from medveil.privacy.integer_noise import GeometricNoise, Selection
@@ -59,6 +61,54 @@ class DomainOfTheData(Mechanism):
         return keys[noisy >= threshold][order], noisy[noisy >= threshold][order]
 
 
+class StrataByExactTotals(Mechanism):
+    def plan(self, table):
+        plan = super().plan(table)
+        return replace(plan, strata=self.cut(self.estimated_totals(self.totals(table))[plan.values]))
+
+
+class CellsForOneRecord(Mechanism):
+    @property
+    def cell_noise(self):
+        return _noise(1, self.epsilon["cells"])
+
+
+class SelectionForOneRecord(Mechanism):
+    @property
+    def selection(self):
+        return Selection(1024, self.epsilon["node"])
+
+
+class TotalsForOneRecord(Mechanism):
+    @property
+    def total_noise(self):
+        return _noise(1, self.epsilon["totals"])
+
+
+class MarginalsForOneDimension(Mechanism):
+    @property
+    def marginal_noise(self):
+        return _noise(self.records, self.epsilon["marginals"])
+
+
+class EmptyStratumSkipped(Mechanism):
+    def drawn(self, table, plan, nodes):
+        return [
+            self.publish(plan, stratum, self.grid.at(plan.within(table, stratum), levels))
+            for stratum, levels in enumerate(nodes)
+            if len(plan.within(table, stratum))
+        ]
+
+
+class ThresholdByExactPeople(Mechanism):
+    """`false_cells` from the exact number of people in a stratum."""
+
+    def plan(self, table):
+        plan = super().plan(table)
+        exact = np.bincount(table.values, table.counts, minlength=self.grid.values)[plan.values]
+        return replace(plan, totals=exact.astype(np.float64))
+
+
 NOISES: dict[tuple[int, float], GeometricNoise] = {}
 
 
@@ -68,7 +118,7 @@ def _noise(records, epsilon):
 
 def audited(kind, records=1, part=None, scenario=None, runs=RUNS):
     """The audit of a mechanism; of some trials alone where they are told, at the confidence of the whole audit."""
-    mechanism = kind(small_grid(2), parts(EPSILON, SHARES), records)
+    mechanism = kind(small_grid(2), proved_parts(EPSILON, SHARES), records)
     trials = proved_trials(mechanism, EPSILON, runs)
     tried = [trial for trial in trials if part in {None, trial.part} and scenario in {None, trial.scenario}]
     return run_audit(tried, EPSILON, 0.0, confidence=1 - 0.001 * len(tried) / len(trials))
@@ -82,10 +132,22 @@ def audited(kind, records=1, part=None, scenario=None, runs=RUNS):
         (HalvedTotals, "totals"),
         (ThresholdOnTrueCounts, "cells"),
         (DomainOfTheData, "cells"),
+        (StrataByExactTotals, "totals"),
+        (MarginalsForOneDimension, "marginals"),
+        (EmptyStratumSkipped, "cells"),
+        (ThresholdByExactPeople, "totals"),
     ],
 )
 def test_each_broken_form_is_caught(broken, part):
     assert audited(broken, part=part).caught
+
+
+@pytest.mark.parametrize(
+    ("broken", "part"), [(CellsForOneRecord, "cells"), (SelectionForOneRecord, "node"), (TotalsForOneRecord, "totals")]
+)
+def test_what_is_scaled_for_one_record_is_caught_where_a_person_has_three(broken, part):
+    assert audited(broken, records=3, part=part).caught
+    assert not audited(broken, records=1, part=part).caught
 
 
 @pytest.mark.parametrize(
@@ -103,7 +165,8 @@ def test_the_proved_form_stays_below(records):
     assert math.isclose(found.confidence, 0.999)
     assert found.lower_bound < EPSILON
     # The trials are where the ratio is largest, so that the bounds are near the claims.
-    best = {part: max(t.lower_bound / t.claimed for t in found.trials if t.part == part) for part in SHARES}
+    every = {*SHARES, "marginals"}
+    best = {part: max(t.lower_bound / t.claimed for t in found.trials if t.part == part) for part in every}
     assert min(best.values()) > 0.4, best
 
 

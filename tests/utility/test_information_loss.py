@@ -8,8 +8,10 @@ import pytest
 
 from medveil.app.preparation import opened
 from medveil.evaluation.comparison import Comparison, Score, Skipped
-from medveil.methods.dp.losses import noisy_losses
-from medveil.methods.dp.method import NoisyTable, grid_of, noisy_published, table_of, value_labels
+from medveil.methods.dp.budget import SHARES, proved_parts
+from medveil.methods.dp.ipa_proved import Mechanism
+from medveil.methods.dp.losses import losses_of_parts, noisy_losses
+from medveil.methods.dp.method import grid_of, noisy_published, table_of, whole_table
 from medveil.policy import load_policy
 from medveil.utility.information_loss import InformationLoss
 
@@ -47,8 +49,7 @@ def perturbed(problem, levels, seed):
     rows = np.concatenate([np.maximum(counts[kept] + chance.integers(-2, 3, kept.sum()), 1), np.full(len(empty), 2)])
     order = np.argsort(every)
     stars = np.bincount(truth.values[~kept], counts[~kept], minlength=grid.values) + chance.integers(0, 3, grid.values)
-    noisy = NoisyTable(levels, every[order], rows[order], stars.astype(np.int64), value_labels(problem))
-    return grid, truth, noisy
+    return grid, truth, whole_table(grid, levels, every[order], rows[order]), stars.astype(np.int64)
 
 
 @pytest.mark.parametrize("levels", [(0, 0), (1, 0), (2, 1), (0, 1)])
@@ -56,14 +57,44 @@ def perturbed(problem, levels, seed):
 def test_the_written_release_and_the_grid_give_the_same_losses(levels, seed):
     policy, folder = load_policy(POLICY)
     with opened(policy, folder, people(300)) as (problem, _):
-        grid, truth, noisy = perturbed(problem, levels, seed)
-        published = noisy_published(problem, grid, noisy)
+        grid, truth, part, stars = perturbed(problem, levels, seed)
+        published = noisy_published(problem, grid, [part], part.values, stars)
         score = InformationLoss().compute(Comparison(problem, published.to_arrow()))
-        expected = noisy_losses(grid, truth, noisy.keys, noisy.counts, noisy.stars)
+        expected = noisy_losses(grid, truth, part.keys, part.counts, stars)
     assert isinstance(score, Score)
     assert score.parts["EMD"] == pytest.approx(expected.emd)
     assert score.parts["NCP"] == pytest.approx(expected.ncp)
     assert score.value == pytest.approx(sum(score.parts.values()))
+
+
+def test_the_losses_of_strata_are_those_of_the_grid():
+    """Common and rare values at nodes of their own: labels overlap, but not for one value."""
+    policy, folder = load_policy(POLICY)
+    chance = np.random.default_rng(4)
+    ill = np.repeat(["a", "b", "c", "d"], [4000, 3000, 60, 40])
+    table = pa.table(
+        {
+            "age": chance.integers(0, 20, len(ill)),
+            "sex": pa.array(chance.choice(["f", "m"], len(ill))),
+            "ill": pa.array(ill),
+        }
+    )
+    with opened(policy, folder, table) as (problem, _):
+        grid = grid_of(problem)
+        counted = table_of(problem, grid)
+        outcomes = Mechanism(grid, proved_parts(1.0, SHARES)).draws(counted, 20)
+        mixed = [one for one in outcomes if len({part.levels for part in one.parts}) > 1]
+        # Cells of the highest node look like rows of `*`.
+        mixed = [one for one in mixed if all(part.levels != grid.space.top for part in one.parts)]
+        assert mixed
+        for outcome in mixed:
+            published = noisy_published(problem, grid, outcome.parts, outcome.values, outcome.stars)
+            score = InformationLoss().compute(Comparison(problem, published.to_arrow()))
+            expected = losses_of_parts(grid, counted, outcome.parts, outcome.values, outcome.stars)
+            assert isinstance(score, Score)
+            if published.rows >= len(ill):  # the measure charges for records that no row stands for
+                assert score.parts["NCP"] == pytest.approx(expected.ncp)
+            assert score.parts["EMD"] == pytest.approx(expected.emd)
 
 
 def test_a_table_as_it_is_loses_nothing_and_one_of_stars_everything():

@@ -60,6 +60,8 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         reason = policy.method.why_refused(problem)
         if reason:
             raise PolicyError(f"The method '{policy.method.name}' does not fit: {reason}.", "Choose another method.")
+        for words in policy.method.warnings(problem):
+            run.warn(words)
         ledger.charge(policy)
         run.step(Stage.SEARCH)
         draft = policy.method.anonymize(problem, run)

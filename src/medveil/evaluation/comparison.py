@@ -23,6 +23,7 @@ from medveil.evaluation.reality import reality
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.methods.problem import Problem
+from medveil.release.marginals import MARGINALS, records_by_value
 from medveil.run import Run
 from medveil.table.arrow import number_array, numpy_of, text_array
 from medveil.table.labels import Span
@@ -125,7 +126,8 @@ class Comparison:
         hierarchy = problem.hierarchies.get(name, problem.reference.hierarchies.get(name))
         book = self._book(name) if self.forms.get(name) == "ids" else None
         intervals = self._intervals(name) if self.attacked else {}
-        return cover(self.column(name), problem.cells.domains[name], hierarchy, book, intervals)
+        records = records_by_value(self.companions.get(MARGINALS), name)
+        return cover(self.column(name), problem.cells.domains[name], hierarchy, book, intervals, records)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A published column; one that was left out says nothing in every row."""

@@ -33,6 +33,7 @@ class Coverage:
     covered: how many leaves of the *declared* domain a label covers, out of `size`.
     unread: labels that nothing could be made of; they are taken for `*`.
     foreign: labels that no value of the original is behind, such as a mean.
+    weights: how common each leaf is, where marginals were published; labels are then spread by them and not evenly.
     """
 
     domain: Domain
@@ -44,6 +45,32 @@ class Coverage:
     size: float
     unread: NDArray[np.bool_]
     foreign: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None = None
+
+    @cached_property
+    def running(self) -> NDArray[np.float64]:
+        """How much lies before each leaf, and before the end: leaves count one each, or what the marginals say."""
+        each = np.ones(len(self.domain)) if self.weights is None else self.weights
+        return np.concatenate([[0.0], np.cumsum(each)])
+
+    @cached_property
+    def masses(self) -> NDArray[np.float64]:
+        """How much lies in each run of `held`."""
+        return np.asarray(
+            self.running[self.held.ends.astype(np.int64)] - self.running[self.held.starts.astype(np.int64)]
+        )
+
+    def shares(self, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The share of each label that lies on these leaves."""
+        met = self.sums(wanted.astype(np.float64) if self.weights is None else np.where(wanted, self.weights, 0.0))
+        whole = np.bincount(self.held.label, self.masses, minlength=len(self.labels))
+        return np.divide(met, whole, out=np.zeros(len(met)), where=whole > 0)
+
+    def sums(self, each: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each label, the sum of what its leaves have."""
+        running = np.concatenate([[0.0], np.cumsum(each)])
+        inside = running[self.held.ends.astype(np.int64)] - running[self.held.starts.astype(np.int64)]
+        return np.bincount(self.held.label, inside, minlength=len(self.labels)).astype(np.float64)
 
     @cached_property
     def leaves(self) -> NDArray[np.bool_]:
@@ -87,13 +114,13 @@ class Coverage:
         return found
 
     def over_leaves(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How much falls on each leaf where `weights[label]` is spread evenly over the leaves that a label covers."""
-        totals = self.held.totals
+        """How much falls on each leaf where `weights[label]` is spread over the leaves that a label covers."""
+        totals = np.bincount(self.held.label, self.masses, minlength=len(self.labels))
         each = np.divide(weights, totals, out=np.zeros(len(totals)), where=totals > 0)[self.held.label]
         change = np.zeros(len(self.domain) + 1)
         np.add.at(change, self.held.starts.astype(np.int64), each)
         np.add.at(change, self.held.ends.astype(np.int64), -each)
-        return np.cumsum(change)[:-1]
+        return np.asarray(np.cumsum(change)[:-1] * np.diff(self.running))
 
 
 def encode_labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str | None, ...], NDArray[np.int32]]:
@@ -123,6 +150,7 @@ def cover(
     hierarchy: Hierarchy | None = None,
     book: Mapping[str, str] | None = None,
     intervals: Mapping[str, Sequence[Span]] | None = None,
+    records: Mapping[str | None, float] | None = None,
 ) -> Coverage:
     """What each label of a published column stands for.
 
@@ -130,7 +158,7 @@ def cover(
     it is neither; `book` says what stands for which value where ids were published, `intervals` what is behind a number
     where means were. What covers values of the data
     also covers its part of the declared domain: the group's own number where the hierarchy knows it, otherwise the
-    number of values.
+    number of values. `records` says how many records have each value or group of the domain, where that was published.
     """
     labels, codes = encode_labels(column)
     reader = _Reader(domain, hierarchy, book, intervals or {})
@@ -145,6 +173,7 @@ def cover(
         size=reader.size,
         unread=np.array([one.unread for one in read], dtype=np.bool_),
         foreign=np.array([not one.held for one in read], dtype=np.bool_),
+        weights=reader.weights(records) if records else None,
     )
 
 
@@ -200,6 +229,18 @@ class _Reader:
         if not found.held and not found.line:
             everything = self._everything()
             return _Read(everything.held, everything.line, everything.covered, unread=True)
+        return found
+
+    def weights(self, records: Mapping[str | None, float]) -> NDArray[np.float64]:
+        """How common each leaf is: what is told of a value or a group, evenly over its leaves. A little everywhere, so
+        that a label of leaves that nothing is told of is spread evenly.
+        """
+        found = np.full(len(self.domain), 1e-9)
+        for label, number in records.items():
+            runs = self.read(label).held
+            size = sum(end - start for start, end in runs)
+            for start, end in runs:
+                found[int(start) : int(end)] += number / size
         return found
 
     def _everything(self) -> _Read:

@@ -16,16 +16,23 @@ from medveil.table.schema import Kind
 
 
 def drawn_codes(coverage: Coverage, labels: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-    """A leaf code for each of these label codes, drawn evenly from the leaves of the label; -1 where it has none."""
+    """A leaf code for each of these label codes, drawn evenly from the leaves of the label, or as common as marginals
+    say; -1 where it has none.
+    """
+    if coverage.weights is not None:
+        return _weighted_codes(coverage, labels, random)
     position = coverage.held.draw(labels, random)
     return np.where(np.isnan(position), -1, np.floor(np.nan_to_num(position))).astype(np.int64)
 
 
 def drawn_numbers(coverage: Coverage, labels: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.float64]:
-    """A number (a day for dates) for each of these label codes, drawn evenly from the line that the label covers; NaN
-    where it is missing.
+    """A number (a day for dates) for each of these label codes, drawn evenly from the line that the label covers, or
+    from its values as common as marginals say; NaN where it is missing.
     """
     assert coverage.line is not None
+    if coverage.weights is not None:
+        leaves = _weighted_codes(coverage, labels, random)
+        return np.where(leaves < 0, np.nan, coverage.domain.numbers[np.maximum(leaves, 0)])
     position = coverage.line.draw(labels, random)
     length = coverage.line.totals
     if are_whole(coverage.domain.numbers):
@@ -33,6 +40,22 @@ def drawn_numbers(coverage: Coverage, labels: NDArray[np.int64], random: np.rand
         position = np.where(length[labels] > 0, np.floor(position), position)
     missing = random.random(len(position)) < coverage.missing[labels]
     return np.where(missing, np.nan, position)
+
+
+def _weighted_codes(coverage: Coverage, labels: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+    """A leaf for each label, with the probability that the marginals give it: first a run, then a place in it."""
+    held, running = coverage.held, coverage.running
+    if not len(held.starts):
+        return np.full(len(labels), -1, dtype=np.int64)
+    before = np.concatenate([[0.0], np.cumsum(coverage.masses)])
+    begin, end = before[held.offsets[labels]], before[held.offsets[labels + 1]]
+    target = begin + random.random(len(labels)) * (end - begin)
+    run = np.clip(np.searchsorted(before, target, side="right") - 1, 0, len(held.starts) - 1)
+    run = np.clip(run, held.offsets[labels], np.maximum(held.offsets[labels + 1] - 1, 0))
+    first, last = held.starts[run].astype(np.int64), held.ends[run].astype(np.int64) - 1
+    leaf = np.searchsorted(running, running[first] + target - before[run], side="right") - 1
+    empty = held.offsets[labels + 1] == held.offsets[labels]
+    return np.where(empty, -1, np.clip(leaf, first, np.maximum(last, first))).astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,10 @@ class Method(BaseModel, ABC):
         unproved = [m.name for m in problem.models if m.basis == "proof" and m.name not in self.proves]
         return f"it has no proof of {unproved[0]}" if unproved else self.why_not(problem)
 
+    def warnings(self, problem: Problem) -> list[str]:  # noqa: ARG002 - methods share one signature
+        """What the policy alone foretells and somebody should know before anything is spent."""
+        return []
+
     def privacy_trials(self, spending: Spending, runs: int, *, declared: bool) -> list[PrivacyTrial]:  # noqa: ARG002
         """What an audit of differential privacy runs, about so many times each: what makes the releases of this
         method, on tables on which a fault would show. `declared`: the policy declares every sensitive domain.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from medveil.datasets.calibration import RECORDS
 from medveil.loss.information_loss import Losses
 from medveil.methods.dp.ipa_published import Published
-from medveil.reproduce.ipa_data import EQUAL, FALSE_CELLS, SEXES, MadeTable, Patients, generated, k_anonymous
+from medveil.reproduce.ipa_data import EQUAL, SEXES, MadeTable, Patients, generated, k_anonymous
 from medveil.reproduce.reproduction import Agreement, ReproducedLine, ReproducedSection, Reproduction
 from medveil.run import Run, Stage
 
@@ -109,9 +109,7 @@ def _proved(
     found = {}
     for epsilon in epsilons:
         run.step(Stage.REPRODUCE, None, f"IPA as proved, epsilon {epsilon:g}")
-        mechanism = people.mechanism(epsilon)
-        prepared = mechanism.prepare(people.table)
-        found[epsilon] = [people.proved(mechanism, prepared) for _ in range(runs)]
+        found[epsilon] = people.proved(epsilon, runs)
     return found
 
 
@@ -321,5 +319,5 @@ def _elsewhere(results: _Results) -> ReproducedSection:
         "Above, stays are in bands: a day, up to three, a week, two weeks, a month, longer; k-anonymity, which "
         "suppresses nobody, then gives up ages. In intervals of 10 and 100 days the few long stays force it to give up "
         "stays in their place, and ages stay in tens, without any noise. Which of the two is nearer to a query is "
-        f"decided by the hierarchies, which the paper does not print. `false_cells` is {FALSE_CELLS:g} throughout.",
+        "decided by the hierarchies, which the paper does not print.",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,12 +17,15 @@ from medveil.datasets import patients
 from medveil.datasets.diseases import STROKE, diseases
 from medveil.lattice.space import Levels
 from medveil.loss.information_loss import Losses
+from medveil.methods.dp.budget import SHARES, parts, proved_parts
 from medveil.methods.dp.grid import Grid, Table
-from medveil.methods.dp.ipa_proved import SHARES, Mechanism, Prepared, parts
+from medveil.methods.dp.ipa_proved import Mechanism
 from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, Published, publish_often
-from medveil.methods.dp.losses import noisy_losses
-from medveil.methods.dp.method import grid_of, table_of
+from medveil.methods.dp.losses import losses_of_parts
+from medveil.methods.dp.marginals import leaf_weights, line_of, marginal_levels
+from medveil.methods.dp.method import grid_of, table_of, whole_table
 from medveil.methods.dp.noisy_cells import NoisyCells
+from medveil.methods.dp.outcome import Part
 from medveil.methods.optimal import Optimal
 from medveil.methods.problem import Problem
 from medveil.policy import load_policy
@@ -32,6 +35,7 @@ from medveil.workspace import Workspace
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 REGIONS = {
     "North": {
@@ -51,9 +55,6 @@ BANDS = {"cuts": [[2, 4, 8, 15, 31], [15]]}
 EQUAL = {"widths": [10, 100]}
 """Stays in equal intervals."""
 
-FALSE_CELLS = 10.0
-"""Cells without a record that may be expected to pass: few beside more than a million patients."""
-
 
 def attributes(stays: Mapping[str, Any] = BANDS) -> dict[str, Any]:
     """The six columns with hierarchies of 4, 2, 4, 4 and 2 levels: 256 nodes, as in the paper."""
@@ -71,7 +72,6 @@ def attributes(stays: Mapping[str, Any] = BANDS) -> dict[str, Any]:
 class MadeTable:
     """One release as cells: what it loses, and what it answers."""
 
-    levels: Levels
     losses: Losses
     counts: dict[str, Numbers]
     """Q1 (M) and Q2 (F): patients with stroke and without surgery, by five years of age from 0 to 89."""
@@ -95,60 +95,87 @@ class Patients:
     def records(self) -> int:
         return int(self.table.counts.sum())
 
-    def made(self, levels: Levels, keys: Integers, counts: Integers, stars: Integers) -> MadeTable:
-        """A release from its cells."""
-        losses = noisy_losses(self.grid, self.grid.at(self.table, levels), keys, counts, stars)
-        return MadeTable(levels, losses, *self._answers(levels, keys, counts))
+    def made(
+        self, parts_: Sequence[Part], released: Codes, stars: Integers, marginals: Sequence[Integers] | None = None
+    ) -> MadeTable:
+        """A release from its cells; labels are spread by its marginals, evenly where there are none."""
+        losses = losses_of_parts(self.grid, self.table, parts_, released, stars)
+        return MadeTable(losses, *self._answers(parts_, self._weights(marginals)))
+
+    def _whole(self, levels: Levels, keys: Integers, counts: Integers, stars: Integers | None = None) -> MadeTable:
+        """A release of one node."""
+        order = np.argsort(keys)
+        part = whole_table(self.grid, levels, keys[order], counts[order])
+        none = np.zeros(self.grid.values, dtype=np.int64)
+        return self.made([part], part.values, none if stars is None else stars)
 
     def original(self) -> MadeTable:
-        bottom = self.grid.space.bottom
-        none = np.zeros(self.grid.values, dtype=np.int64)
-        return self.made(bottom, *_sorted(self.grid.keys(self.table), self.table.counts), none)
+        return self._whole(self.grid.space.bottom, self.grid.keys(self.table), self.table.counts)
+
+    def _weights(self, marginals: Sequence[Integers] | None) -> dict[str, Numbers]:
+        """How common each leaf of each dimension is taken to be."""
+        found = {}
+        for position, name in enumerate(self.problem.schema.quasi):
+            hierarchy, level = self.grid.hierarchies[position], marginal_levels(self.grid)[position]
+            counts = np.ones(len(hierarchy.levels[level].labels)) if marginals is None else marginals[position]
+            found[name] = leaf_weights(hierarchy, level, np.asarray(counts)) + 1e-9
+        return found
 
     def _answers(
-        self, levels: Levels, keys: Integers, counts: Integers
+        self, parts_: Sequence[Part], weights: Mapping[str, Numbers]
     ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
         """Q1 to Q4; a label counts by the share of what it covers that a query asks for.
 
         Rows of `*` alone meet no condition, as in the paper's SQL. Where no row is left, the mean is that of all days
         that there can be: nothing is known.
         """
-        codes, values = self.grid.decoded(levels, keys)
-        ill = values == self.stroke
-        groups = dict(zip(self.problem.schema.quasi, codes[:, ill], strict=True))
-        rows = counts[ill].astype(np.float64)
-        shares = {name: self._shares(name, level) for name, level in zip(groups, levels, strict=True)}
         days = self.problem.cells.domains["length_of_stay"].numbers
-        stay = shares["length_of_stay"] @ days
-        found, lengths = {}, {}
-        for sex in SEXES:
-            weight = rows.copy()
-            for name, wanted in (("sex", sex), ("surgery", "no")):
-                code = self.problem.cells.domains[name].values.index(wanted)
-                weight *= shares[name][groups[name], code]
-            by_age = [self._by_age(shares["age"], years)[groups["age"]] for years in (5, 10)]
-            five, ten = (weight @ one for one in by_age)
-            total = (weight * stay[groups["length_of_stay"]]) @ by_age[1]
-            found[sex] = five[:18]
-            lengths[sex] = np.divide(total, ten, out=np.full_like(ten, days.mean()), where=ten > 0)[:9]
+        found = {sex: np.zeros(18) for sex in SEXES}
+        people, stayed = ({sex: np.zeros(9) for sex in SEXES} for _ in range(2))
+        for part in parts_:
+            codes, _ = Grid(self.grid.space, max(len(part.values), 1)).decoded(part.levels, part.keys)
+            ill = part.informative == self.stroke
+            groups = dict(zip(self.problem.schema.quasi, codes[:, ill], strict=True))
+            rows = part.counts[ill].astype(np.float64)
+            shares = {
+                name: self._shares(name, level, weights[name]) for name, level in zip(groups, part.levels, strict=True)
+            }
+            stay = shares["length_of_stay"] @ days
+            five, ten = (self._by_age(shares["age"], years)[groups["age"]] for years in (5, 10))
+            for sex in SEXES:
+                weight = rows.copy()
+                for name, wanted in (("sex", sex), ("surgery", "no")):
+                    code = self.problem.cells.domains[name].values.index(wanted)
+                    weight *= shares[name][groups[name], code]
+                found[sex] += (weight @ five)[:18]
+                people[sex] += (weight @ ten)[:9]
+                stayed[sex] += ((weight * stay[groups["length_of_stay"]]) @ ten)[:9]
+        lengths = {
+            sex: np.divide(stayed[sex], people[sex], out=np.full(9, days.mean()), where=people[sex] > 0)
+            for sex in SEXES
+        }
         return found, lengths
 
-    def _shares(self, name: str, level: int) -> Numbers:
+    def _shares(self, name: str, level: int, weights: Numbers) -> Numbers:
         """For each group of a level and each leaf, the share of the group that is that leaf."""
         chosen = self.problem.hierarchies[name].levels[level]
-        inside = chosen.groups[None, :] == np.arange(len(chosen.labels))[:, None]
-        return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), 1), dtype=np.float64)
+        inside = (chosen.groups[None, :] == np.arange(len(chosen.labels))[:, None]) * weights
+        whole = inside.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(inside, whole, out=np.zeros_like(inside), where=whole > 0), dtype=np.float64)
 
     @staticmethod
     def _by_age(shares: Numbers, years: int) -> Numbers:
         return np.asarray(np.add.reduceat(shares, np.arange(0, shares.shape[1], years), axis=1))
 
     def mechanism(self, epsilon: float) -> Mechanism:
-        return Mechanism(self.grid, parts(epsilon, SHARES), false_cells=FALSE_CELLS)
+        domains = self.problem.cells.domains
+        lines = [line_of(domains[name]) for name in self.problem.schema.quasi]
+        return Mechanism(self.grid, proved_parts(epsilon, SHARES), numbers=lines)
 
-    def proved(self, mechanism: Mechanism, prepared: Prepared) -> MadeTable:
-        outcome = mechanism.draw(prepared)
-        return self.made(outcome.levels, outcome.keys, outcome.counts, outcome.stars)
+    def proved(self, epsilon: float, runs: int) -> list[MadeTable]:
+        """So many runs of the proved form, by default settings."""
+        outcomes = self.mechanism(epsilon).draws(self.table, runs)
+        return [self.made(one.parts, one.values, one.stars, one.marginals) for one in outcomes]
 
     def published(self, epsilons: list[float], threshold: int, run: Run) -> list[tuple[MadeTable, Published]]:
         """Runs of the published form, one for each epsilon, in one walk over the nodes."""
@@ -160,26 +187,19 @@ class Patients:
             threshold,
             lambda share: run.step(Stage.REPRODUCE, share, "IPA as published, every node"),
         )
-        return [(self.made(one.levels, one.keys, one.counts, one.stars), one) for one in found]
+        return [(self._whole(one.levels, one.keys, one.counts, one.stars), one) for one in found]
 
     def histogram(self, epsilon: float) -> MadeTable:
         noise = GeometricNoise(1, epsilon)
         levels = self.grid.space.bottom
         size = self.grid.cells(levels)
         cells = NoisyCells(noise, size, noise.threshold(size, 1.0))
-        none = np.zeros(self.grid.values, dtype=np.int64)
-        return self.made(levels, *cells.publish(self.grid.keys(self.table), self.table.counts), none)
+        return self._whole(levels, *cells.publish(self.grid.keys(self.table), self.table.counts))
 
     def generalized(self, levels: Levels) -> MadeTable:
         """Every record at these levels, nothing added and nothing suppressed."""
         table = self.grid.at(self.table, levels)
-        none = np.zeros(self.grid.values, dtype=np.int64)
-        return self.made(levels, *_sorted(self.grid.keys(table), table.counts), none)
-
-
-def _sorted(keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
-    order = np.argsort(keys)
-    return keys[order], counts[order]
+        return self._whole(levels, self.grid.keys(table), table.counts)
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class Categories:
     labels: Codes
     held: Runs
     size: int
+    weights: Floats | None = None
+    """How common each leaf is where marginals say so; labels are then spread by them."""
 
     @property
     def known(self) -> Floats:
@@ -44,12 +46,24 @@ class Categories:
     def over_leaves(self, rows: Floats) -> Floats:
         """Rows by leaf, where row i of `rows` is spread evenly over the leaves of label i."""
         found = np.zeros((self.size, rows.shape[1]))
+        if self.weights is not None:
+            return self._by_weights(rows, self.weights)
         starts, ends = self.held.starts.astype(np.int64), self.held.ends.astype(np.int64)
         shares = self.held.weights / (ends - starts)
         single = ends - starts == 1
         np.add.at(found, starts[single], rows[self.held.label[single]] * shares[single, None])
         for run in np.flatnonzero(~single):
             found[starts[run] : ends[run]] += rows[self.held.label[run]] * shares[run]
+        return found
+
+    def _by_weights(self, rows: Floats, weights: Floats) -> Floats:
+        found = np.zeros((self.size, rows.shape[1]))
+        for label in range(len(self.held)):
+            runs = range(self.held.offsets[label], self.held.offsets[label + 1])
+            leaves = [np.arange(int(self.held.starts[run]), int(self.held.ends[run])) for run in runs]
+            if leaves:
+                covered = np.concatenate(leaves)
+                found[covered] += np.outer(weights[covered] / weights[covered].sum(), rows[label])
         return found
 
 
@@ -60,10 +74,25 @@ def published_column(coverage: Coverage, labels: NDArray[np.int32 | np.int64]) -
     """A column of a release, from the label of each item."""
     codes = labels.astype(np.int64)
     if coverage.line is None:
-        return Categories(codes, coverage.held, len(coverage.domain))
+        return Categories(codes, coverage.held, len(coverage.domain), coverage.weights)
+    if coverage.weights is not None:
+        return _weighted_numbers(coverage, coverage.weights, codes)
     mean, variance = coverage.line.moments(whole=are_whole(coverage.domain.numbers))
     known = np.where(np.isnan(mean), 0.0, 1.0 - coverage.missing)
     return Numbers(codes, known, np.nan_to_num(mean), np.nan_to_num(variance))
+
+
+def _weighted_numbers(coverage: Coverage, weights: Floats, codes: Codes) -> Numbers:
+    """A column of numbers whose labels are spread over their leaves as marginals say."""
+    numbers = coverage.domain.numbers
+    present = ~np.isnan(numbers)
+    largest = float(np.abs(np.nan_to_num(numbers)).max(initial=0.0)) or 1.0
+    scaled = np.nan_to_num(numbers / largest)
+    known = coverage.shares(present)
+    mass, sums, squares = (coverage.sums(np.where(present, weights * scaled**power, 0.0)) for power in (0, 1, 2))
+    mean = np.divide(sums, mass, out=np.zeros(len(mass)), where=mass > 0)
+    square = np.divide(squares, mass, out=np.zeros(len(mass)), where=mass > 0)
+    return Numbers(codes, known, mean, np.maximum(square - mean**2, 0.0))
 
 
 def original_column(domain: Domain, codes: NDArray[np.int32 | np.int64]) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +25,8 @@ class InformationLoss(Measure):
 
     p, q: the shares of the cells (published quasi-identifiers with a sensitive value) in the original and in the
     release; a record of the original whose cell is not published counts among the rows of `*` with its value, because
-    NCP alone is to charge for suppression. Only for releases that give every value of a column one label.
+    NCP alone is to charge for suppression. Only for releases that give every value of a column one label, or one for
+    each sensitive value.
 
     Lee and Chung 2020, Differentially private release of medical microdata, equations 5 to 10.
     """
@@ -54,12 +56,9 @@ def cell_distance(comparison: Comparison) -> float | None:
     columns = [*comparison.coverage.values(), *comparison.sensitive_coverage.values()]
     cells, tuples = comparison.problem.cells, comparison.tuples
     sizes = [len(coverage.labels) + 1 for coverage in columns]
-    own = np.empty((len(columns), len(cells)), dtype=np.int64)
-    for position, (coverage, codes) in enumerate(zip(columns, [*cells.codes, *cells.sensitive.values()], strict=True)):
-        labels = _narrowest_label(coverage)
-        if labels is None:
-            return None
-        own[position] = labels[codes]
+    own = _labels_of_cells(comparison, columns, sizes)
+    if own is None:
+        return None
     published, kept = _numbered(tuples.labels, own, sizes)
     lost = ~np.isin(kept, published)
     for position, coverage in enumerate(comparison.coverage.values()):
@@ -69,6 +68,53 @@ def cell_distance(comparison: Comparison) -> float | None:
     original = np.bincount(kept, cells.counts, minlength=number).astype(np.float64)
     rows = np.bincount(published, tuples.records, minlength=number).astype(np.float64)
     return earth_movers_distance(original, rows)
+
+
+def _labels_of_cells(comparison: Comparison, columns: Sequence[Coverage], sizes: Sequence[int]) -> Codes | None:
+    """The label that each cell of the original would be published as in each column, -1 where there is none; None where
+    there are several. Labels of a dimension may differ by sensitive value, but must not overlap for one.
+    """
+    cells, dimensions = comparison.problem.cells, len(comparison.coverage)
+    own = np.empty((len(columns), len(cells)), dtype=np.int64)
+    codes = [*cells.codes, *cells.sensitive.values()]
+    tuples = comparison.tuples.labels
+    everything = np.array([tuples[position] == _star(columns[position]) for position in range(dimensions)])
+    several = []
+    for position, coverage in enumerate(columns):
+        labels = _narrowest_label(coverage, np.ones(len(coverage.labels), dtype=np.bool_))
+        # Where `*` stands beside other labels it is a level, not only what suppression leaves.
+        level = position < dimensions and bool((everything[position] & ~everything.all(axis=0)).any())
+        if labels is not None and not level:
+            own[position] = labels[codes[position]]
+        elif position < dimensions:
+            several.append(position)
+        else:
+            return None
+    if not several:
+        return own
+    published, kept = _numbered(tuples[dimensions:], own[dimensions:], list(sizes[dimensions:]))
+    for members, inside in _together(published, kept):
+        for position in several:
+            present = np.zeros(len(columns[position].labels), dtype=np.bool_)
+            present[tuples[position, members]] = True
+            labels = _narrowest_label(columns[position], present)
+            if labels is None:
+                return None
+            own[position, inside] = labels[codes[position][inside]]
+    return own
+
+
+def _together(published: Codes, kept: Codes) -> Iterator[tuple[Codes, Codes]]:
+    """For each number among the cells of the original, the tuples and the cells that have it."""
+    first, second = np.argsort(published, kind="stable"), np.argsort(kept, kind="stable")
+    numbers = np.unique(kept)
+    ends = [
+        np.searchsorted(order, numbers, side)
+        for order in (published[first], kept[second])
+        for side in ("left", "right")
+    ]
+    for a, b, c, d in zip(*ends, strict=True):
+        yield first[a:b], second[c:d]
 
 
 def _numbered(published: NDArray[np.int32], own: Codes, sizes: list[int]) -> tuple[Codes, Codes]:
@@ -85,11 +131,11 @@ def _star(coverage: Coverage) -> int:
     return int(whole[0]) if len(whole) else -1
 
 
-def _narrowest_label(coverage: Coverage) -> Codes | None:
-    """The label that each leaf is published as, -1 where none is; None where several are. A label that covers
-    everything counts where there is no other.
+def _narrowest_label(coverage: Coverage, present: NDArray[np.bool_]) -> Codes | None:
+    """The label among those present that each leaf is published as, -1 where none is; None where several are. A label
+    that covers everything counts where there is no other.
     """
-    narrow = coverage.covered < coverage.size
+    narrow = present & (coverage.covered < coverage.size)
     if not narrow.any():
         return np.full(len(coverage.domain), _star(coverage), dtype=np.int64)
     return coverage.label_among(narrow)

@@ -62,14 +62,12 @@ def _condition(column: int, domain: Domain, share: float, random: np.random.Gene
 
 
 def shares_of_labels(condition: Condition, coverage: Coverage) -> Floats:
-    """The share of each label that meets a condition, where labels are spread evenly over what they cover."""
-    if condition.stretch is not None and coverage.line is not None:
+    """The share of each label that meets a condition, where labels are spread evenly over what they cover, or by
+    published marginals.
+    """
+    if condition.stretch is not None and coverage.line is not None and coverage.weights is None:
         return coverage.line.shares_within(*condition.stretch) * (1.0 - coverage.missing)
-    running = np.concatenate([[0.0], np.cumsum(condition.leaves)])
-    held = coverage.held
-    inside = running[held.ends.astype(np.int64)] - running[held.starts.astype(np.int64)]
-    met = np.bincount(held.label, inside, minlength=len(coverage.labels))
-    return np.divide(met, held.totals, out=np.zeros(len(met)), where=held.totals > 0)
+    return coverage.shares(condition.leaves)
 
 
 def answer(codes: NDArray[np.int32], counts: Floats, query: Query, shares: Sequence[Floats]) -> float:

@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from medveil.lattice.space import Space
+from medveil.methods.dp.budget import SHARES, parts, proved_parts
 from medveil.methods.dp.grid import Grid
-from medveil.methods.dp.ipa_proved import SHARES, Mechanism, parts, without_surplus
+from medveil.methods.dp.ipa_proved import Mechanism
 from medveil.methods.dp.ipa_score import UNIT
 from medveil.methods.dp.noisy_cells import NoisyCells
-from medveil.methods.dp.trials import small_grid, table_on
+from medveil.methods.dp.stars import without_surplus
+from medveil.methods.dp.trials import small_grid, table_on, two_leaves
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.integer_noise import GeometricNoise
 
@@ -73,41 +76,73 @@ def test_hits_on_cells_that_have_records_are_dropped():
     st.lists(st.floats(0.01, 5), min_size=3, max_size=3).map(lambda s: dict(zip(SHARES, s, strict=True))),
 )
 def test_parts_never_add_up_to_more_than_epsilon(epsilon, shares):
-    divided = parts(epsilon, shares)
-    total = sum(Fraction(part) for part in divided.values())
-    assert total <= Fraction(epsilon)
-    assert math.isclose(float(total), epsilon, rel_tol=1e-12)
+    for divided in (parts(epsilon, shares), proved_parts(epsilon, shares)):
+        total = sum(Fraction(part) for part in divided.values())
+        assert total <= Fraction(epsilon)
+        assert math.isclose(float(total), epsilon, rel_tol=1e-12)
 
 
 def mechanism(epsilon=1.0, values=3, **options):
-    return Mechanism(small_grid(values), parts(epsilon, SHARES), **options)
+    return Mechanism(small_grid(values), proved_parts(epsilon, SHARES), **options)
 
 
 def test_noise_is_scaled_to_what_a_person_can_change():
     one, three = mechanism(), mechanism(records=3)
-    assert math.isclose(one.cell_noise.scale, 1 / 0.8)
-    assert math.isclose(three.cell_noise.scale, 3 / 0.8)
+    assert math.isclose(one.cell_noise.scale, 1 / 0.81)
+    assert math.isclose(three.cell_noise.scale, 3 / 0.81)
     assert math.isclose(three.total_noise.scale, 3 / 0.1)
-    assert math.isclose(one.selection.scale, 2 * UNIT / 0.1)
-    assert math.isclose(three.selection.scale, 6 * UNIT / 0.1)
-    assert three.threshold(three.grid, (0,)) > one.threshold(one.grid, (0,))
+    assert math.isclose(three.marginal_noise.scale, 3 / 0.05)
+    assert math.isclose(one.selection.scale, 2 * UNIT / 0.04)
+    assert math.isclose(three.selection.scale, 6 * UNIT / 0.04)
+    both = Mechanism(small_grid(6), proved_parts(1.0, SHARES), records=3, informative=(2, 3))
+    assert math.isclose(both.total_noise.scale, 2 * 3 / 0.1), "each of two attributes has half of the totals' part"
+    wide = Mechanism(Grid(Space.of([two_leaves()] * 4), 1), proved_parts(1.0, SHARES))
+    assert math.isclose(wide.marginal_noise.scale, 4 / 0.05), "a record is counted in each of four dimensions"
+
+
+def rows_by_cell(outcome):
+    """Published rows by (level, class, value)."""
+    return {
+        (part.levels[0], int(group), int(value)): int(rows)
+        for part in outcome.parts
+        for group, value, rows in zip(part.classes, part.informative, part.counts, strict=True)
+    }
 
 
 def test_stars_are_what_the_totals_have_more_than_the_cells():
-    made = mechanism(epsilon=200.0)
+    made = mechanism(epsilon=400.0)
     table = table_on(made.grid, [(0, 0, 500), (1, 0, 40), (1, 1, 70)])
-    outcome = made.draw(made.prepare(table))
-    assert outcome.levels == (0,)
-    assert outcome.keys.tolist() == [0, 3, 4]
-    assert outcome.counts.tolist() == [500, 40, 70]
+    outcome = made.draw(table)
+    assert rows_by_cell(outcome) == {(0, 0, 0): 500, (0, 1, 0): 40, (0, 1, 1): 70}
     assert outcome.stars.tolist() == [0, 0, 0]
-    strict = mechanism(epsilon=200.0, false_cells=1e-300)
-    assert 4 < strict.threshold(strict.grid, (0,)) < 40
-    few = table_on(strict.grid, [(0, 0, 500), (1, 0, 3), (1, 1, 2), (0, 1, 4)])
-    hidden = strict.draw(strict.prepare(few))
-    rows = int(hidden.counts.sum() + hidden.stars.sum())
-    assert rows == 509
-    assert hidden.stars.sum() in {5, 9}
+    assert [counts.tolist() for counts in outcome.marginals] == [[500, 110]]
+    strict = mechanism(epsilon=400.0, false_cells=1e-300)
+    assert 1 < strict.threshold(6, 509.0) < 40
+    hidden = strict.draw(table_on(strict.grid, [(0, 0, 500), (1, 1, 1)]))
+    assert rows_by_cell(hidden) == {(0, 0, 0): 500}
+    assert hidden.stars.tolist() == [0, 1, 0]
+
+
+def test_common_and_rare_values_have_nodes_of_their_own():
+    made = mechanism(epsilon=1.0, values=60, false_cells=1.0)
+    common = [(leaf, 0, 2_000) for leaf in (0, 1)]
+    rare = [(leaf, value, 6) for value in range(1, 60) for leaf in (0, 1)]
+    plans = {}
+    for _ in range(10):
+        outcome = made.draw(table_on(made.grid, [*common, *rare]))
+        (of_common,) = (part for part in outcome.parts if 0 in part.values)
+        assert of_common.levels == (0,)
+        assert of_common.values.tolist() == [0]
+        assert sorted(np.concatenate([part.values for part in outcome.parts]).tolist()) == list(range(60))
+        plans[tuple(part.levels for part in outcome.parts)] = True
+    assert any(len(set(levels)) > 1 for levels in plans)
+
+
+def test_several_outcomes_in_one_walk_are_independent():
+    made = mechanism(values=2)
+    table = table_on(made.grid, [(0, 0, 300), (1, 1, 200)])
+    totals = {int(outcome.marginals[0][0]) for outcome in made.draws(table, 12)}
+    assert len(totals) > 4
 
 
 @given(st.lists(st.integers(-60, 60), max_size=40))
@@ -127,35 +162,42 @@ def test_rows_of_stars_have_no_surplus(given):
 def test_an_empty_table_is_published_as_such():
     made = mechanism()
     table = table_on(made.grid, [])
-    prepared = made.prepare(table)
-    assert np.all(prepared.losses == 0)
-    sizes = [int(made.draw(prepared).counts.sum()) for _ in range(50)]
+    sizes = [sum(int(part.counts.sum()) for part in made.draw(table).parts) for _ in range(50)]
     assert max(sizes) < 200
     assert min(sizes) == 0
+    for outcome in made.draws(table, 5):
+        assert sorted(np.concatenate([part.values for part in outcome.parts]).tolist()) == [0, 1, 2]
 
 
 def test_undeclared_values_come_out_only_where_many_have_them():
     made = mechanism(values=4, delta=1e-6)
     assert made.value_threshold > 100
     table = table_on(made.grid, [(0, 0, 5_000), (1, 1, 3), (0, 2, 1), (1, 3, 2_000)])
-    for _ in range(20):
-        outcome = made.draw(made.prepare(table))
+    for outcome in made.draws(table, 20):
         assert outcome.values.tolist() == [0, 3]
         assert len(outcome.stars) == 2
-        assert np.all(outcome.keys < 2 * 2)
-    grid, truth = made.released(table, outcome)
-    assert grid.values == 2
-    assert truth.counts.sum() == 7_000
+        assert set(np.concatenate([part.informative for part in outcome.parts]).tolist()) <= {0, 3}
 
 
 def test_nothing_is_released_of_undeclared_values_that_nobody_shares():
     made = mechanism(values=4, delta=1e-6)
-    outcome = made.draw(made.prepare(table_on(made.grid, [(0, value, 1) for value in range(4)])))
-    assert len(outcome.values) == len(outcome.keys) == len(outcome.stars) == 0
+    outcome = made.draw(table_on(made.grid, [(0, value, 1) for value in range(4)]))
+    assert len(outcome.values) == len(outcome.parts) == len(outcome.stars) == 0
+
+
+def test_two_informative_attributes_keep_their_pairs():
+    made = Mechanism(small_grid(6), proved_parts(100.0, SHARES), informative=(2, 3))
+    table = table_on(made.grid, [(0, 0, 400), (1, 5, 300), (0, 4, 200)])
+    outcome = made.draw(table)
+    assert {(group, value): rows for (_, group, value), rows in rows_by_cell(outcome).items()} == {
+        (0, 0): 400,
+        (1, 5): 300,
+        (0, 4): 200,
+    }
+    assert [total.tolist() for total in made.totals(table)] == [[400, 500], [400, 200, 300]]
 
 
 def test_nodes_with_more_cells_than_can_be_walked_are_no_candidates():
     made = mechanism()
-    large = Grid(made.grid.space, MOST_PLACES // 2)
-    assert made.candidates(large).tolist() == [1]
-    assert made.candidates(made.grid).tolist() == [0, 1]
+    assert made.candidates(MOST_PLACES // 2).tolist() == [1]
+    assert made.candidates(3).tolist() == [0, 1]

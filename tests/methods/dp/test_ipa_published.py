@@ -8,8 +8,8 @@ from scipy import stats
 
 from medveil.loss.earth_movers import earth_movers_distance
 from medveil.loss.information_loss import counterfeit_rate, information_loss
+from medveil.methods.dp.budget import parts
 from medveil.methods.dp.grid import Grid
-from medveil.methods.dp.ipa_proved import parts
 from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, ClassTable, Draws, perturb, publish
 from medveil.methods.dp.trials import small_grid, table_on
 

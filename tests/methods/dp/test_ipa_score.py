@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from medveil.hierarchy.hierarchy import build
 from medveil.lattice.space import Space
 from medveil.methods.dp.grid import Grid
-from medveil.methods.dp.ipa_score import UNIT, node_losses, penalties, unit_penalties
+from medveil.methods.dp.ipa_score import UNIT, Scoring, even_penalties, node_losses, penalties, unit_penalties
 
 AGE = build([str(n) for n in range(6)], [["[0-2]"] * 3 + ["[3-5]"] * 3], None, 6.0, "age")
 SEX = build(["f", "m"], [], None, 2.0, "sex")
@@ -53,7 +53,14 @@ FEW = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.just(0), st.in
 
 
 def losses(rows, weights=(1, 1, 1)):
-    return node_losses(GRID, table(rows), weights, lambda _: THRESHOLD, NOISE)
+    return node_losses(GRID, table(rows), [scoring(weights)])[0][:, 0]
+
+
+def scoring(weights=(1, 1, 1), stratum_of=(0, 0, 0)):
+    strata = max(stratum_of) + 1
+    thresholds = np.full(strata, THRESHOLD, dtype=np.int64)
+    units = unit_penalties([even_penalties(h) for h in HIERARCHIES], weights)
+    return Scoring(np.array(stratum_of, dtype=np.int32), strata, units, lambda _: thresholds, NOISE)
 
 
 @given(ROWS, st.sampled_from([(1, 1, 1), (3, 1, 2)]))
@@ -68,6 +75,23 @@ def test_one_walk_gives_what_counting_each_node_gives(rows, weights):
 @given(st.one_of(ROWS, FEW), st.tuples(st.integers(0, 5), st.integers(0, 1), st.integers(0, 3), st.integers(0, 2)))
 def test_a_record_changes_every_loss_by_at_most_one_unit(rows, record):
     assert np.max(np.abs(losses([*rows, record]) - losses(rows))) <= UNIT
+
+
+@given(ROWS)
+def test_strata_divide_the_loss_of_a_node(rows):
+    whole = losses(rows)
+    both = node_losses(GRID, table(rows), [scoring(stratum_of=(0, 1, 0)), scoring(stratum_of=(-1, 0, -1))])
+    assert both[0].sum(axis=1).tolist() == whole.tolist()
+    assert both[1][:, 0].tolist() == both[0][:, 1].tolist(), "values that were not released take no part"
+
+
+@given(ROWS, st.tuples(st.integers(0, 5), st.integers(0, 1), st.integers(0, 3), st.integers(0, 2)))
+def test_a_record_changes_the_losses_of_its_own_stratum_alone(rows, record):
+    divided = scoring(stratum_of=(0, 1, 2))
+    before, after = (node_losses(GRID, table(given), [divided])[0] for given in (rows, [*rows, record]))
+    change = np.abs(after - before)
+    assert change[:, record[3]].max() <= UNIT
+    assert np.delete(change, record[3], axis=1).max() == 0
 
 
 @given(st.integers(0, 200), st.integers(0, UNIT), st.integers(1, 40), st.integers(0, 40))
@@ -92,10 +116,11 @@ def test_both_slopes_are_reached():
 
 @given(st.lists(st.floats(0.01, 100), min_size=3, max_size=3))
 def test_penalties_of_a_record_add_up_to_at_most_a_unit(weights):
-    tops = [lookup[-1].max() for lookup in unit_penalties(HIERARCHIES, weights)]
+    units = unit_penalties([even_penalties(h) for h in HIERARCHIES], weights)
+    tops = [lookup[-1].max() for lookup in units]
     assert sum(tops) <= UNIT
     assert sum(tops) >= UNIT - 3
-    assert all(lookup[0].max() == 0 for lookup in unit_penalties(HIERARCHIES, weights))
+    assert all(lookup[0].max() == 0 for lookup in units)
 
 
 def test_penalties_are_those_of_the_paper():

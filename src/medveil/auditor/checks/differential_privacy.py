@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -19,7 +20,10 @@ PAID_ROWS = {"published"}
 """Counted on the noisy table, and so free."""
 REPORT = "report.html"
 """Made of the release and its manifest alone, and so free."""
-PAID_METHOD = {"name", "parameters", "unit", "spent", "threshold", "sampling", "k", "proof"}
+MARGINALS = "marginals.csv"
+"""Noisy numbers of records by value, where the method says what it spent on them."""
+MARGINAL_COLUMNS = ["attribute", "value", "records"]
+PAID_METHOD = {"name", "parameters", "unit", "spent", "threshold", "strata", "sampling", "k", "proof"}
 """What a method may report: its parameters, what it spent, and what it chose privately or before it saw the data."""
 
 
@@ -41,19 +45,37 @@ class DifferentialPrivacyCheck(Check):
         unpaid = [*(manifest.rows.keys() - PAID_ROWS), *(manifest.method.keys() - PAID_METHOD)]
         if unpaid:
             raise Refuted(f"the manifest tells '{min(unpaid)}', which the budget did not pay for")
-        if manifest.files.keys() - {manifest.release, REPORT}:
-            raise Refuted("a file is published beside the release, which the budget did not pay for")
         epsilon = Terms(claim).number("epsilon")
         spent = manifest.method.get("spent", {})
         if not isinstance(spent, Mapping) or not all(isinstance(part, int | float) for part in spent.values()):
             raise Refuted("what the parts of the budget spent cannot be read")
         if sum(Fraction(part) for part in spent.values()) > Fraction(epsilon):
             raise Refuted("the parts of the budget add up to more than the claim")
+        paid = {manifest.release, REPORT, *([MARGINALS] if spent.get("marginals") else [])}
+        if manifest.files.keys() - paid:
+            raise Refuted("a file is published beside the release, which the budget did not pay for")
+        if MARGINALS in manifest.files:
+            self._marginals(evidence)
         unknown = [name for name in evidence.names("quasi", "sensitive") if not self._domain(evidence, name)]
         note = "by proof; checked here: no unpaid number, and every value is of its declared domain"
         if unknown:
             note += f" (but for {', '.join(unknown)}, whose domain is not at hand)"
         return Finding(None, None, note, by_proof=True)
+
+    @staticmethod
+    def _marginals(evidence: Evidence) -> None:
+        """Refute a file of marginals that holds anything but numbers of records of published dimensions."""
+        dimensions = set(evidence.names("quasi"))
+        try:
+            with (evidence.folder / MARGINALS).open(encoding="utf-8", newline="") as stream:
+                reader = csv.DictReader(stream, strict=True)
+                sound = reader.fieldnames == MARGINAL_COLUMNS and all(
+                    row["attribute"] in dimensions and int(row["records"]) > 0 for row in reader
+                )
+        except (OSError, ValueError, TypeError, csv.Error):
+            sound = False
+        if not sound:
+            raise Refuted(f"'{MARGINALS}' holds something else than numbers of records of the dimensions")
 
     def _domain(self, evidence: Evidence, name: str) -> bool:
         """Refute a published value that the policy did not declare; False where what it declares is not at hand."""
@@ -86,10 +108,14 @@ def declared_labels(evidence: Evidence, name: str) -> set[str | None] | None:
         hierarchy = declared.bind(domain, name, evidence.base)
     except MedveilError:
         raise CannotTell(f"the hierarchy of '{name}' cannot be built again here") from None
-    level = described.get("level") or 0
-    if level > hierarchy.height:
+    level = described.get("level")
+    if level is not None and level > hierarchy.height:
         raise Refuted(f"'{name}' has no level {level}")
-    labels: set[str | None] = set(hierarchy.levels[level].labels)
+    if level is None and described["role"] == "quasi":
+        # Levels differ by stratum: any of them may be published.
+        labels: set[str | None] = {label for one in hierarchy.levels for label in one.labels}
+    else:
+        labels = set(hierarchy.levels[level or 0].labels)
     if declared.other is not None:
         labels.add(declared.other)
     if "missing" in declared.model_fields_set:

@@ -11,19 +11,19 @@ from medveil.methods.dp.method import (
     DROWNED,
     MOST_NOISE_ROWS,
     DifferentiallyPrivate,
-    NoisyTable,
     against_truth,
     drowned,
     grid_of,
     noisy_draft,
+    noisy_published,
     privacy_unit,
     refuse_seed,
     table_of,
-    value_labels,
+    whole_table,
 )
 from medveil.methods.dp.noisy_cells import NoisyCells
 from medveil.methods.dp.trials import cell_trials
-from medveil.methods.privacy_trial import PrivacyTrial
+from medveil.methods.privacy_trial import Integers, PrivacyTrial
 from medveil.methods.problem import Problem
 from medveil.privacy.exact_sampling import MOST_PLACES
 from medveil.privacy.integer_noise import GeometricNoise
@@ -35,7 +35,7 @@ from medveil.run import Run, Stage
 class DPHistogram(DifferentiallyPrivate):
     """Every cell of the full declared domain with two-sided geometric noise, published where it passes a threshold.
 
-    Nothing is generalized: dimensions stay at their lowest levels. All of epsilon goes into the cells (step 2 of
+    Nothing is generalized: dimensions stay at their lowest levels. All of epsilon goes into the cells (step D of
     docs/proofs/ipa.md alone). Cells without records are sampled, not listed.
 
     Cormode, Procopiuc, Srivastava and Tran 2012, Differentially private summaries for sparse data; as the histogram of
@@ -67,9 +67,13 @@ class DPHistogram(DifferentiallyPrivate):
 
     def privacy_trials(self, spending: Spending, runs: int, *, declared: bool) -> list[PrivacyTrial]:  # noqa: ARG002
         noise = GeometricNoise(spending.max_records_per_subject, spending.epsilon)
-        return cell_trials(
-            "whole", spending.epsilon, noise, self.false_cells, spending.max_records_per_subject, 20 * runs
-        )
+        threshold = noise.threshold(4, self.false_cells)
+
+        def publish(size: int, least: int, keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
+            return NoisyCells(noise, size, least).publish(keys, counts)
+
+        records = spending.max_records_per_subject
+        return cell_trials("whole", spending.epsilon, publish, threshold, records, 20 * runs)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         refuse_seed(run)
@@ -82,17 +86,16 @@ class DPHistogram(DifferentiallyPrivate):
         run.step(Stage.SEARCH, None, "Adding noise")
         own = grid.keys(table)
         keys, counts = NoisyCells(noise, grid.cells(levels), threshold).publish(own, table.counts)
-        none = np.zeros(grid.values, dtype=np.int64)
-        noisy = NoisyTable(levels, keys, counts, none, value_labels(problem))
+        part, none = whole_table(grid, levels, keys, counts), np.zeros(grid.values, dtype=np.int64)
         return noisy_draft(
             problem,
-            grid,
-            noisy,
+            noisy_published(problem, grid, [part], part.values, none),
+            levels,
             self.description(
                 unit=privacy_unit(problem, spending),
                 spent={"cells": spending.epsilon},
                 threshold=threshold,
                 proof="docs/proofs/ipa.md",
             ),
-            against_truth(table, own, noisy),
+            against_truth(grid, table, [part], none),
         )

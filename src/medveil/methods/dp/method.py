@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,8 @@ from medveil.engine import Publication
 from medveil.errors import PolicyError
 from medveil.lattice.space import Levels
 from medveil.methods.dp.grid import Grid, Table
+from medveil.methods.dp.losses import true_counts
+from medveil.methods.dp.outcome import Part
 from medveil.methods.method import Method
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem
@@ -32,21 +34,12 @@ MOST_SCALE = 2.0**40
 """The largest noise, in records, that is drawn."""
 MOST_VALUES = 2**31
 """Informative values that are not declared are taken for so many where the data must not decide."""
+MOST_COMBINATIONS = 2**22
+"""So many combinations of several informative attributes at most: each is planned for."""
 DROWNED = "epsilon, or a part of it, is so small that the release would be millions of rows of noise"
 
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class NoisyTable:
-    """Cells of a grid with how many rows each is published as, and the rows of `*` for each informative value."""
-
-    levels: Levels
-    keys: Integers
-    counts: Integers
-    stars: Integers
-    labels: Sequence[str | None]
-    """What is published for each informative value."""
+Codes = NDArray[np.int32]
 
 
 class DifferentiallyPrivate(Method):
@@ -54,12 +47,19 @@ class DifferentiallyPrivate(Method):
 
     proves: ClassVar[frozenset[str]] = frozenset({DifferentialPrivacy.name})
 
+    @property
+    def several_informative(self) -> bool:
+        """Whether it takes several sensitive attributes."""
+        return False
+
     def why_not(self, problem: Problem) -> str | None:
         if not problem.cells.quasi:
             return "there is no quasi-identifier"
         if [model.name for model in problem.models] != [DifferentialPrivacy.name]:
             return "it keeps differential-privacy, which must be the only model"
-        if len(problem.schema.sensitive) != 1:
+        if not problem.schema.sensitive:
+            return "it needs a sensitive attribute, the informative one"
+        if len(problem.schema.sensitive) > 1 and not self.several_informative:
             return "it needs exactly one sensitive attribute, the informative one"
         if problem.schema.plain:
             return "a plain column would be published as it is, which no noise hides"
@@ -109,25 +109,29 @@ def refuse_seed(run: Run) -> None:
 
 
 def grid_of(problem: Problem) -> Grid:
-    """The declared domain of a problem."""
+    """The declared domain of a problem; with several informative attributes a value is a combination of theirs."""
     space = space_of(problem)
     if space.size > MOST_NODES:
         raise PolicyError(
             f"The lattice has {space.size:,} nodes, more than {MOST_NODES:,} that could all be scored.",
             "Bound levels with 'min_level' and 'max_level', or give hierarchies fewer levels.",
         )
-    return Grid(space, len(problem.cells.domains[problem.schema.sensitive[0]]))
+    return Grid(space, math.prod(informative_sizes(problem)))
+
+
+def informative_sizes(problem: Problem) -> tuple[int, ...]:
+    """How many values each informative attribute has."""
+    return tuple(len(problem.cells.domains[name]) for name in problem.schema.sensitive)
 
 
 def informative_declared(problem: Problem) -> bool:
-    """Whether the policy declares the domain of the informative attribute."""
-    return problem.schema.sensitive[0] in problem.reference.hierarchies
+    """Whether the policy declares the domain of every informative attribute."""
+    return all(name in problem.reference.hierarchies for name in problem.schema.sensitive)
 
 
 def public_grid(problem: Problem) -> Grid:
     """The grid as far as the policy alone knows it: what is refused must not depend on the data."""
-    grid = grid_of(problem)
-    return grid if informative_declared(problem) else Grid(grid.space, MOST_VALUES)
+    return grid_of(problem) if informative_declared(problem) else Grid(space_of(problem), MOST_VALUES)
 
 
 def drowned(epsilon: Mapping[str, float], records: int) -> bool:
@@ -138,14 +142,21 @@ def drowned(epsilon: Mapping[str, float], records: int) -> bool:
 def table_of(problem: Problem, grid: Grid) -> Table:
     """The records of a problem, counted on its grid."""
     cells = problem.cells
-    return grid.base(cells.codes, cells.sensitive[problem.schema.sensitive[0]], cells.counts)
+    values = np.zeros(len(cells), dtype=np.int64)
+    for name, size in zip(problem.schema.sensitive, informative_sizes(problem), strict=True):
+        values = values * size + cells.sensitive[name]
+    return grid.base(cells.codes, values.astype(np.int32), cells.counts)
 
 
-def value_labels(problem: Problem) -> tuple[str | None, ...]:
-    """What is published for each informative value."""
-    name = problem.schema.sensitive[0]
+def value_labels(problem: Problem, name: str) -> tuple[str | None, ...]:
+    """What is published for each value of an informative attribute."""
     declared = problem.reference.hierarchies.get(name)
     return declared.levels[0].labels if declared is not None else problem.cells.domains[name].values
+
+
+def whole_table(grid: Grid, levels: Levels, keys: Integers, counts: Integers) -> Part:
+    """Cells that are not divided into strata."""
+    return Part(levels, 1, np.arange(grid.values, dtype=np.int32), keys, counts)
 
 
 def privacy_unit(problem: Problem, spending: Spending) -> str:
@@ -155,56 +166,79 @@ def privacy_unit(problem: Problem, spending: Spending) -> str:
     return f"one subject with at most {spending.max_records_per_subject} records, added or removed"
 
 
-def noisy_published(problem: Problem, grid: Grid, noisy: NoisyTable) -> Publication:
-    """The rows: each published cell as often as its noisy count says, and the rows of `*`."""
-    codes, values = grid.decoded(noisy.levels, noisy.keys)
-    starred = np.flatnonzero(noisy.stars)
-    columns = []
-    for hierarchy, level, groups in zip(grid.hierarchies, noisy.levels, codes, strict=True):
-        labels = pa.array([*hierarchy.levels[level].labels, ANYTHING], pa.string())
-        stars = np.full(len(starred), len(labels) - 1, dtype=np.int32)
-        columns.append(labels.take(pa.array(np.concatenate([groups, stars]))))
-    informative = pa.array(list(noisy.labels), pa.string())
-    columns.append(informative.take(pa.array(np.concatenate([values, starred]))))
-    table = pa.table(columns, names=[*problem.schema.quasi, *problem.schema.sensitive])
-    return problem.engine.expand(table, np.concatenate([noisy.counts, noisy.stars[starred]]))
+def noisy_published(
+    problem: Problem, grid: Grid, parts: Sequence[Part], released: Codes, stars: Integers
+) -> Publication:
+    """The rows: each published cell as often as its noisy count says, and the rows of `*` of each released value."""
+    filled = [part for part in parts if len(part.keys)]
+    starred = np.flatnonzero(stars)
+    labels = [_constant(ANYTHING, len(starred)) for _ in problem.schema.quasi]
+    tables = [_labelled_part(problem, grid, part) for part in filled]
+    tables.append(_labelled(problem, labels, released[starred]))
+    counts = np.concatenate([*(part.counts for part in filled), stars[starred]])
+    return problem.engine.expand(pa.concat_tables(tables), counts)
+
+
+def _labelled_part(problem: Problem, grid: Grid, part: Part) -> pa.Table:
+    codes, _ = Grid(grid.space, max(len(part.values), 1)).decoded(part.levels, part.keys)
+    labels = [
+        pa.array(hierarchy.levels[level].labels, pa.string()).take(pa.array(groups))
+        for hierarchy, level, groups in zip(grid.hierarchies, part.levels, codes, strict=True)
+    ]
+    return _labelled(problem, labels, part.informative)
+
+
+def _labelled(problem: Problem, dimensions: Sequence[pa.Array], values: Codes) -> pa.Table:
+    """Labels of dimensions, and the informative values behind combinations."""
+    informative = []
+    rest = values.astype(np.int64)
+    for name, size in reversed(list(zip(problem.schema.sensitive, informative_sizes(problem), strict=True))):
+        rest, own = np.divmod(rest, max(size, 1))
+        informative.append(pa.array(list(value_labels(problem, name)), pa.string()).take(pa.array(own)))
+    return pa.table([*dimensions, *reversed(informative)], names=[*problem.schema.quasi, *problem.schema.sensitive])
+
+
+def _constant(label: str, length: int) -> pa.Array:
+    return pa.array([label], pa.string()).take(pa.array(np.zeros(length, dtype=np.int32)))
 
 
 def noisy_draft(
     problem: Problem,
-    grid: Grid,
-    noisy: NoisyTable,
+    published: Publication,
+    levels: Sequence[int | None],
     method: Mapping[str, Any],
     internal: Mapping[str, Any],
     *,
+    companions: Mapping[str, pa.Table] | None = None,
     guaranteed: bool = True,
 ) -> Draft:
-    """The draft of noisy cells. Nothing of what recipients get is counted on the input."""
+    """The draft of noisy cells. Nothing of what recipients get is counted on the input.
+
+    levels: the level of each dimension, None where it differs by stratum.
+    """
+    known = {name: level for name, level in zip(problem.schema.quasi, levels, strict=True) if level is not None}
     return Draft(
-        published=noisy_published(problem, grid, noisy),
+        published=published,
         promises=problem.promises() if guaranteed else [],
-        attributes=problem.attributes(dict(zip(problem.schema.quasi, noisy.levels, strict=True))),
+        attributes=problem.attributes(known),
         method=method,
         rows={},
+        companions=companions or {},
         internal={"differential-privacy": {**internal, "preparation": dict(problem.preparation)}},
         status=Status.FOR_PUBLICATION if guaranteed else Status.WITHOUT_GUARANTEE,
     )
 
 
-def against_truth(table: Table, keys: Integers, noisy: NoisyTable) -> dict[str, int]:
-    """What noise did to the records, for the steward alone: `keys` are the cells of `table`."""
-    order = np.argsort(keys)
-    place = np.searchsorted(keys[order], noisy.keys)
-    there = np.zeros(len(noisy.keys), dtype=np.bool_)
-    inside = place < len(keys)
-    there[inside] = keys[order][place[inside]] == noisy.keys[inside]
-    true = np.zeros(len(noisy.keys), dtype=np.int64)
-    true[there] = table.counts[order][place[there]]
+def against_truth(grid: Grid, table: Table, parts: Sequence[Part], stars: Integers) -> dict[str, int]:
+    """What noise did to the records, for the steward alone."""
+    true = np.concatenate([np.zeros(0, dtype=np.int64), *(true_counts(grid, table, part) for part in parts)])
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.counts for part in parts)])
+    records = int(table.counts.sum())
     return {
-        "records": int(table.counts.sum()),
-        "records suppressed": int(table.counts.sum() - true.sum()),
-        "rows inserted": int(np.maximum(noisy.counts - true, 0).sum()),
-        "rows removed": int(np.maximum(true - noisy.counts, 0).sum()),
-        "cells published without a record": int(np.count_nonzero(~there)),
-        "rows of *": int(noisy.stars.sum()),
+        "records": records,
+        "records suppressed": records - int(true.sum()),
+        "rows inserted": int(np.maximum(counts - true, 0).sum()),
+        "rows removed": int(np.maximum(true - counts, 0).sum()),
+        "cells published without a record": int(np.count_nonzero(true == 0)),
+        "rows of *": int(stars.sum()),
     }

@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from medveil.methods.dp.ipa_proved import parts
-from medveil.methods.dp.ipa_score import UNIT, node_losses
+from medveil.methods.dp.budget import parts
+from medveil.methods.dp.ipa_score import UNIT, Scoring, even_penalties, node_losses, unit_penalties
 from medveil.methods.dp.method import (
     DifferentiallyPrivate,
-    NoisyTable,
     against_truth,
     drowned,
     grid_of,
     noisy_draft,
+    noisy_published,
     privacy_unit,
     public_grid,
     refuse_seed,
     table_of,
-    value_labels,
+    whole_table,
 )
 from medveil.methods.dp.trials import sampling_trials
 from medveil.methods.privacy_trial import PrivacyTrial
@@ -168,25 +168,25 @@ class DPSampling(DifferentiallyPrivate):
         epsilon = parts(spending.epsilon, self.split or SHARES)
         # A cell of fewer than k / share records is likely to be lost: losses change by at most one a record.
         lost = math.ceil(sampling.k / sampling.share)
-        losses = node_losses(
-            grid,
-            table,
-            [problem.weight(name) for name in problem.cells.quasi],
-            lambda _: 0,
-            lost,
-            lambda share: run.step(Stage.SEARCH, share, "Scoring every node"),
-        )
+        weights = [problem.weight(name) for name in problem.cells.quasi]
+        penalties = unit_penalties([even_penalties(hierarchy) for hierarchy in grid.hierarchies], weights)
+        one = np.zeros(grid.values, dtype=np.int32)
+        scoring = Scoring(one, 1, penalties, lambda _: np.zeros(1, dtype=np.int64), lost)
+        losses = node_losses(grid, table, [scoring], lambda share: run.step(Stage.SEARCH, share, "Scoring every node"))[
+            0
+        ][:, 0]
         levels = grid.space.node(Selection(UNIT, epsilon["node"]).index(-losses))
         chosen = grid.at(table, levels)
         counts = sampling.sampled(chosen.counts)
         keys = grid.keys(chosen)
         none = np.zeros(grid.values, dtype=np.int64)
         kept = counts > 0
-        noisy = NoisyTable(levels, keys[kept], counts[kept], none, value_labels(problem))
+        order = np.argsort(keys[kept])
+        part = whole_table(grid, levels, keys[kept][order], counts[kept][order])
         return noisy_draft(
             problem,
-            grid,
-            noisy,
+            noisy_published(problem, grid, [part], part.values, none),
+            levels,
             self.description(
                 unit=privacy_unit(problem, spending),
                 spent=epsilon,
@@ -194,5 +194,5 @@ class DPSampling(DifferentiallyPrivate):
                 k=sampling.k,
                 proof="docs/proofs/ipa.md",
             ),
-            against_truth(chosen, keys, noisy),
+            against_truth(grid, table, [part], none),
         )

@@ -7,7 +7,7 @@ budget are tried where their ratio is largest, so that noise of half the scale s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,15 +15,13 @@ import numpy as np
 from medveil.hierarchy.hierarchy import Hierarchy, build
 from medveil.lattice.space import Space
 from medveil.methods.dp.grid import Grid, Table
-from medveil.methods.dp.ipa_proved import Mechanism
 from medveil.methods.dp.ipa_published import ClassTable, Draws, perturb, publish
-from medveil.methods.dp.noisy_cells import NoisyCells
 from medveil.methods.privacy_trial import Draw, Integers, PrivacyTrial
-from medveil.privacy.integer_noise import GeometricNoise
 
 if TYPE_CHECKING:
     from medveil.methods.dp.sampling import Sampling
 
+PublishCells = Callable[[int, int, Integers, Integers], tuple[Integers, Integers]]
 CROWD = 40
 """Records of the class into which a rare one is planted."""
 RARE = 99
@@ -53,127 +51,23 @@ def table_on(grid: Grid, cells: Sequence[tuple[int, int, int]]) -> Table:
     return grid.base(leaves[None, :].astype(np.int32), values.astype(np.int32), counts)
 
 
-# The proved form
-
-
-def proved_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[PrivacyTrial]:
-    """The whole on small tables, and each part of the budget where its ratio is largest."""
-    records = mechanism.records
-    trials = [*whole_trials(mechanism, epsilon, runs), node_trial(mechanism, 10 * runs)]
-    trials += cell_trials(
-        "cells", mechanism.epsilon["cells"], mechanism.cell_noise, mechanism.false_cells, records, 20 * runs, mechanism
-    )
-    trials.append(total_trial(mechanism, 20 * runs))
-    return trials
-
-
-def whole_trials(mechanism: Mechanism, epsilon: float, runs: int) -> list[PrivacyTrial]:
-    grid, records = mechanism.grid, mechanism.records
-    threshold = mechanism.threshold(grid, grid.space.bottom)
-    crowd = (0, 0, CROWD)
-    scenarios = {
-        "a planted rare record": ([crowd], [crowd, (0, 1, records)]),
-        "a cell at the threshold": ([(0, 0, max(threshold - records, 0))], [(0, 0, max(threshold, records))]),
-        "a small domain without records": ([], [(0, 0, records)]),
-        "the totals of *": ([crowd, (1, 1, 1)], [crowd, (1, 1, 1 + records)]),
-    }
-    trials = []
-    for scenario, (without, with_) in scenarios.items():
-        trials.append(
-            PrivacyTrial(
-                "whole",
-                scenario,
-                epsilon,
-                mechanism.delta,
-                outcome_features(grid),
-                outcomes(mechanism, table_on(grid, without)),
-                outcomes(mechanism, table_on(grid, with_)),
-                runs,
-            )
-        )
-    return trials
-
-
-def outcome_features(grid: Grid) -> tuple[str, ...]:
-    cells = [f"rows of cell {number} at level 0" for number in range(grid.cells((0,)))]
-    tops = [f"rows of cell {number} at level 1" for number in range(grid.cells((1,)))]
-    stars = [f"rows of * with value {value}" for value in range(grid.values)]
-    return ("the level", "all rows", *cells, *tops, *stars)
-
-
-def outcomes(mechanism: Mechanism, table: Table) -> Draw:
-    """Runs of the whole mechanism on one table."""
-    grid = mechanism.grid
-    prepared = mechanism.prepare(table)
-    lower, upper = grid.cells((0,)), grid.cells((1,))
-
-    def draw(runs: int) -> Integers:
-        found = np.zeros((runs, 2 + lower + upper + grid.values), dtype=np.int64)
-        for run in found:
-            outcome = mechanism.draw(prepared)
-            (level,) = outcome.levels
-            run[0] = level
-            run[1] = outcome.counts.sum() + outcome.stars.sum()
-            # Cells are numbered over the released values: back to the numbers of all values.
-            classes, values = np.divmod(outcome.keys, max(len(outcome.values), 1))
-            if len(outcome.keys):
-                keys = classes * grid.values + outcome.values[values]
-                run[2 + level * lower + keys] = outcome.counts
-            run[2 + lower + upper + outcome.values] = outcome.stars
-        return found
-
-    return draw
-
-
-def node_trial(mechanism: Mechanism, runs: int) -> PrivacyTrial:
-    """The choice of a node where one record makes one node better and the other worse.
-
-    A cell at its threshold T loses T records at both levels; every further record there makes the lower level better
-    by one and the upper one worse by one, as long as it stays below 2T - b.
-    """
-    epsilon = mechanism.epsilon["node"]
-    group = group_for(epsilon)
-    values = 2
-    while True:
-        grid = small_grid(values)
-        threshold = mechanism.threshold(grid, (0,))
-        if threshold - np.ceil(mechanism.cell_noise.scale) > group * mechanism.records:
-            break
-        values *= 4
-    tables = [table_on(grid, [(0, 0, threshold + extra)]) for extra in (0, group * mechanism.records)]
-    losses = [mechanism.losses(grid, table) for table in tables]
-
-    def draw(given: Integers) -> Draw:
-        return lambda runs: np.array([mechanism.choose(grid, given) for _ in range(runs)], dtype=np.int64)
-
-    return PrivacyTrial(
-        "node",
-        "records that move two nodes apart",
-        epsilon,
-        0.0,
-        ("the level",),
-        draw(losses[0]),
-        draw(losses[1]),
-        runs,
-        group,
-    )
+# Cells
 
 
 def cell_trials(
     part: str,
     epsilon: float,
-    noise: GeometricNoise,
-    false_cells: float,
+    publish: PublishCells,
+    threshold: int,
     records: int,
     runs: int,
-    mechanism: Mechanism | None = None,
 ) -> list[PrivacyTrial]:
     """Cells of a small domain with c and c + records: without any, at the threshold, and above it.
 
-    Cells have independent noise, so that a table of many equal cells is as many runs at once; the threshold is that
-    of a domain of four.
+    Cells have independent noise, so that a table of many equal cells is as many runs at once.
+
+    publish: from the number of cells, a threshold, and cells with their counts to those that pass.
     """
-    threshold = noise.threshold(4, false_cells)
     group = group_for(epsilon)
     more = group * records
 
@@ -181,10 +75,7 @@ def cell_trials(
         def many(runs: int) -> Integers:
             keys = np.arange(runs if count else 0, dtype=np.int64)
             counts = np.full(len(keys), count, dtype=np.int64)
-            if mechanism is None:
-                found, rows = NoisyCells(noise, runs, threshold).publish(keys, counts)
-            else:
-                found, rows = mechanism.publish_cells(runs, threshold, keys, counts)
+            found, rows = publish(runs, threshold, keys, counts)
             seen = np.zeros((runs, 1), dtype=np.int64)
             seen[found, 0] = rows
             return seen
@@ -200,34 +91,6 @@ def cell_trials(
         PrivacyTrial(part, scenario, epsilon, 0.0, ("rows of the cell",), draw(count), draw(count + more), runs, group)
         for scenario, count in scenarios.items()
     ]
-
-
-def total_trial(mechanism: Mechanism, runs: int) -> PrivacyTrial:
-    """The noisy totals: as many informative values as runs, each with so many records or `records` more."""
-    group = group_for(mechanism.epsilon["totals"])
-    more = group * mechanism.records
-    least = mechanism.value_threshold if mechanism.delta else CROWD + more
-
-    def draw(count: int) -> Draw:
-        def many(runs: int) -> Integers:
-            values, noisy = mechanism.noisy_totals(np.full(runs, count, dtype=np.int64))
-            seen = np.full((runs, 1), -1, dtype=np.int64)
-            seen[values, 0] = noisy
-            return seen
-
-        return many
-
-    return PrivacyTrial(
-        "totals",
-        "the total of an informative value",
-        mechanism.epsilon["totals"],
-        mechanism.delta,
-        ("the noisy total",),
-        draw(least - more),
-        draw(least),
-        runs,
-        group,
-    )
 
 
 # The published form
