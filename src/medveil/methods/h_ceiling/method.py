@@ -120,7 +120,7 @@ class HCeiling(Method):
     price: Annotated[
         float,
         Field(ge=0, allow_inf_nan=False, description="What a counterfeit costs, where a record left out costs 1."),
-    ] = 1.0
+    ] = 0.5
     max_counterfeits: Annotated[
         float, Field(ge=0, le=1, description="The most counterfeits, as a share of the input's records.")
     ] = 0.05
