@@ -19,7 +19,7 @@ from medveil.cli import app
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.methods import methods
-from medveil.policy import AttributePolicy, OutputPolicy, Policy
+from medveil.policy import AttributePolicy, DerivePolicy, OutputPolicy, Policy, PseudonymPolicy, ShiftPolicy
 from medveil.privacy import models
 from medveil.risk import risks
 from medveil.sources import sources
@@ -83,7 +83,9 @@ def page() -> str:
 
 def policy_parts() -> Iterator[Any]:
     yield Policy
-    yield from ("Under `attributes`, for each column:", AttributePolicy, "Under `output`:", OutputPolicy)
+    yield from ("Under `attributes`, for each column:", AttributePolicy)
+    yield from ("Under `derive`, of a column of dates:", DerivePolicy, "Under `shift`:", ShiftPolicy)
+    yield from ("Under `pseudonyms`:", PseudonymPolicy, "Under `output`:", OutputPolicy)
     yield from ("Under `evaluation`:", EvaluationPolicy)
 
 

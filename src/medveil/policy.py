@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -110,10 +111,50 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class ShiftPolicy(_Part):
+    """How dates are shifted: one offset a person, so that intervals survive."""
+
+    days: Annotated[int, Field(ge=1, le=36500, description="The largest offset, either way; never 0.")] = 183
+
+
+class DerivePolicy(_Part):
+    """A number out of the column's dates, counted and published in their place."""
+
+    age_at: Annotated[
+        str | None,
+        Field(description="Full years from this date of birth to a date, or to the date in another column."),
+    ] = None
+    days_since: Annotated[
+        str | None,
+        Field(description="Days since the person's first date in a column: this one, another, or `table.column`."),
+    ] = None
+    days_after: Annotated[
+        str | None,
+        Field(description="Days since the date in another column of the same record, such as a stay's start."),
+    ] = None
+    name: Annotated[str | None, Field(description="What it is published as; the column's own name where left out.")] = (
+        None
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _dates_are_texts(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {key: value.isoformat() if isinstance(value, dt.date) else value for key, value in given.items()}
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> DerivePolicy:
+        asked = self.model_fields_set & {"age_at", "days_since", "days_after"}
+        if len(asked) != 1:
+            raise PydanticCustomError("derive", "'derive' needs one of age_at, days_since and days_after")
+        return self
+
+
 class AttributePolicy(_Part):
     """What one column is."""
 
-    role: Annotated[Role, Field(description="identifier, subject, quasi, sensitive or plain.")]
+    role: Annotated[Role, Field(description="identifier, subject, key, date, quasi, sensitive or plain.")]
     type: Annotated[Kind | None, Field(description="category, number, date or code; found out where left out.")] = None
     format: Annotated[
         str | None,
@@ -137,6 +178,29 @@ class AttributePolicy(_Part):
     insist: Annotated[
         bool, Field(description="Publish it even though it looks like free text or like an identifier.")
     ] = False
+    subject: Annotated[
+        bool, Field(description="Of several keys, the one that names the person; a key that is alone does.")
+    ] = False
+    shift: Annotated[
+        ShiftPolicy | None, Field(description="How far a date is shifted, `{days: 183}`: one offset a person.")
+    ] = None
+    derive: Annotated[
+        DerivePolicy | None, Field(description="A number made of its dates, such as an age, in their place.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _changes_fit_the_role(self) -> AttributePolicy:
+        if self.role is Role.DATE and (self.shift is None or self.derive is not None):
+            raise PydanticCustomError(
+                "date", "a column of role date needs 'shift: {days: 183}', and nothing is derived from it"
+            )
+        if self.shift is not None and self.role is not Role.DATE:
+            raise PydanticCustomError("shift", "only a column of role date can be shifted")
+        if self.derive is not None and self.role not in {Role.QUASI, Role.SENSITIVE, Role.PLAIN}:
+            raise PydanticCustomError("derive_role", "what is derived is quasi, sensitive or plain")
+        if self.subject and self.role is not Role.KEY:
+            raise PydanticCustomError("key_subject", "'subject: true' belongs to a key; give others 'role: subject'")
+        return self
 
     @model_validator(mode="after")
     def _levels_belong_to_quasi_identifiers(self) -> AttributePolicy:
@@ -157,15 +221,27 @@ class AttributePolicy(_Part):
     def _check_format(self) -> None:
         if self.format is None or (self.type is Kind.NUMBER and self.format in MARKED_FORMATS):
             return
-        if self.type is Kind.NUMBER:
+        if self.type is Kind.NUMBER and self.derive is None:
             raise PydanticCustomError(
                 "number_format", "'format' of numbers is one of {known}", {"known": ", ".join(MARKED_FORMATS)}
             )
-        if self.type is not Kind.DATE:
+        if self.type is not Kind.DATE and self.role is not Role.DATE and self.derive is None:
             raise PydanticCustomError("format", "'format' needs 'type: date' or 'type: number'")
         fault = date_format_fault(self.format)
         if fault is not None:
             raise PydanticCustomError("date_format", "'format' cannot be used: {fault}", {"fault": fault})
+
+
+class PseudonymPolicy(_Part):
+    """Where the secret behind pseudonyms and offsets comes from."""
+
+    key_file: Annotated[
+        str | None,
+        Field(
+            description="The steward's secret, at least 32 random bytes: releases made with it share pseudonyms and "
+            "offsets. Where left out, a key is drawn for this release alone."
+        ),
+    ] = None
 
 
 class OutputPolicy(_Part):
@@ -196,6 +272,9 @@ class Policy(_Part):
     method: Annotated[
         Annotated[Method, OneOf("name", methods)], Field(description="How the release is made.", validate_default=True)
     ] = "optimal"  # type: ignore[assignment]
+    pseudonyms: Annotated[
+        PseudonymPolicy, Field(description="The secret behind columns of the roles key and date.")
+    ] = PseudonymPolicy()
     output: Annotated[OutputPolicy, Field(description="How the release is written.")] = OutputPolicy()
     evaluation: Annotated[EvaluationPolicy, Field(description="What is measured beside what always is.")] = (
         EvaluationPolicy()
@@ -206,9 +285,10 @@ class Policy(_Part):
 
     @model_validator(mode="after")
     def _roles_fit_together(self) -> Policy:
-        subjects = [name for name, attribute in self.attributes.items() if attribute.role is Role.SUBJECT]
+        subjects = [name for name, a in self.attributes.items() if a.role is Role.SUBJECT or a.subject]
         if len(subjects) > 1:
             raise PydanticCustomError("subjects", "only one column can be the subject")
+        _check_people(self.attributes, named=bool(subjects))
         if not self.privacy:
             raise PydanticCustomError("no_privacy", "'privacy' must name at least one model")
         if self.seed is not None and any(model.basis == "proof" for model in self.privacy):
@@ -216,6 +296,26 @@ class Policy(_Part):
                 "seed", "differential privacy draws on the system's randomness: 'seed' must be left out"
             )
         return self
+
+
+def _check_people(attributes: Mapping[str, AttributePolicy], *, named: bool) -> None:
+    """Whose a record is must be clear where keys link records, or dates move by person."""
+    keys = [name for name, a in attributes.items() if a.role is Role.KEY]
+    if len(keys) > 1 and not named:
+        raise PydanticCustomError(
+            "several_keys", "several columns are keys: give the one that names the person 'subject: true'"
+        )
+    moved = [
+        name
+        for name, a in attributes.items()
+        if a.role is Role.DATE or (a.derive is not None and a.derive.days_since is not None)
+    ]
+    if moved and not keys and not named:
+        raise PydanticCustomError(
+            "nobodys_dates",
+            "'{name}' goes by person: give the column that names the person the role key or subject",
+            {"name": moved[0]},
+        )
 
 
 def load_policy(
@@ -298,6 +398,12 @@ def _known_keys(place: tuple[Any, ...]) -> list[str]:
             return list(Policy.model_fields)
         case ("attributes", _):
             return list(AttributePolicy.model_fields)
+        case ("attributes", _, "derive"):
+            return list(DerivePolicy.model_fields)
+        case ("attributes", _, "shift"):
+            return list(ShiftPolicy.model_fields)
+        case ("pseudonyms",):
+            return list(PseudonymPolicy.model_fields)
         case ("output",):
             return list(OutputPolicy.model_fields)
         case ("evaluation",):

@@ -8,14 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from medveil.app.changing import KEY_FILE
 from medveil.app.preparation import reading_options
 from medveil.app.starting import started
 from medveil.auditor import AuditReport
 from medveil.auditor import audit as prove
+from medveil.errors import MedveilError
 from medveil.release.manifest import INTERNAL
 from medveil.release.places import places_of
 from medveil.run import Listener, Run, Stage
 from medveil.sources.opening import open_source
+from medveil.table.pseudonyms import ReleaseKey
+from medveil.workspace import Workspace
 
 
 def audit(
@@ -34,7 +38,7 @@ def audit(
     directory = Path(directory)
     run = started(run, progress=progress, cancelled=cancelled)
     run.step(Stage.PROVE)
-    opened, base, places = None, None, {}
+    opened, base, places, secret = None, None, {}, None
     if source is not None:
         policy, folder = _own_policy(directory / INTERNAL)
         base = None if folder is None else replace(run.workspace, folder=folder)
@@ -43,12 +47,14 @@ def audit(
         if isinstance(data, Mapping) and not any(options.values()):
             options = reading_options(data)
         opened = open_source(source, **options)
+        secret = _own_key(directory / INTERNAL, policy, base)
     with run.stoppable():
         return prove(
             directory,
             opened,
             base=base,
             places=places,
+            secret=secret,
             step=lambda share: run.step(Stage.PROVE, share),
             interrupting=run.interrupting,
         )
@@ -61,3 +67,13 @@ def _own_policy(internal: Path) -> tuple[Mapping[str, Any], Path | None]:
         return policy, Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
     except (OSError, ValueError, KeyError, TypeError):
         return {}, None
+
+
+def _own_key(internal: Path, policy: Mapping[str, Any], base: Workspace | None) -> bytes | None:
+    """The key of pseudonyms and offsets, where the steward's files tell it or say where it is."""
+    named = (policy.get("pseudonyms") or {}).get("key_file")
+    try:
+        path = internal / KEY_FILE if named is None or base is None else base.resolve(named)
+        return ReleaseKey.read(path).secret
+    except MedveilError:
+        return None

@@ -16,6 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from medveil.app.budget import open_ledger
+from medveil.app.changing import counted_attributes, keep_key
 from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.preparation import data_path, open_data, prepare
 from medveil.auditor import ClaimFinding, audit
@@ -23,6 +24,7 @@ from medveil.errors import CancelledError, PolicyError, VerificationError
 from medveil.evaluation.comparison import Comparison
 from medveil.methods.problem import Problem
 from medveil.policy import Policy
+from medveil.release.changes import pseudonyms_for_recipients
 from medveil.release.draft import Basis, Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.places import attribute_for_recipients, claim_for_recipients
@@ -30,7 +32,7 @@ from medveil.report.page import can_be_made
 from medveil.report.reports import NOT_MEASURED, Reports, make_reports
 from medveil.risk.leaking import leakage_of_comparison
 from medveil.run import Run, Stage
-from medveil.sources.source import Source
+from medveil.table.schema import Role
 from medveil.workspace import Workspace
 
 
@@ -68,7 +70,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         run.step(Stage.WRITE)
         manifest = _write(policy, draft, problem, target)
         run.step(Stage.PROVE)
-        manifest = _prove(target, problem.engine.snapshot.source, manifest, workspace, run)
+        manifest = _prove(target, problem, manifest, workspace, run)
         run.step(Stage.MEASURE)
         published = PublishedTable.release(target, manifest, draft.companions)
         comparison = published.beside(problem, policy.evaluation, run)
@@ -107,7 +109,7 @@ def _measure(comparison: Comparison, policy: Policy, workspace: Workspace, run: 
     with ExitStack() as stack:
         if asked.population is not None:
             snapshot = comparison.problem.engine.snapshot.source
-            read = {name: a for name, a in policy.attributes.items() if name in snapshot.names}
+            read = {name: a for name, a in counted_attributes(policy).items() if name in snapshot.names}
             again = policy.model_copy(update={"attributes": read})
             problem = stack.enter_context(prepare(again, snapshot, workspace, run, population=asked.population))
             comparison = replace(comparison, problem=problem)
@@ -134,18 +136,25 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
         suppressed=policy.output.suppressed,
     )
     files = {name: file_hash(target / name) for name in (release, *draft.companions)}
-    return replace(manifest, rows={"published": draft.published.rows, **manifest.rows}, files=files)
+    pseudonyms = None
+    if problem.changed is not None:
+        keep_key(problem.changed.key, target)
+        if problem.schema.names(Role.KEY):
+            pseudonyms = pseudonyms_for_recipients(problem.changed.key)
+    rows = {"published": draft.published.rows, **manifest.rows}
+    return replace(manifest, rows=rows, pseudonyms=pseudonyms, files=files)
 
 
-def _prove(target: Path, source: Source, manifest: Manifest, workspace: Workspace, run: Run) -> Manifest:
+def _prove(target: Path, problem: Problem, manifest: Manifest, workspace: Workspace, run: Run) -> Manifest:
     """The manifest with what the auditor found in the place of what the method promised; refused where one fails."""
     manifest.write(target)
     # What holds by proof is not looked up in the source: refusing a release for what the data hold would tell of them.
     counted = any(claim["basis"] != Basis.PROOF.value for claim in manifest.claims)
     report = audit(
         target,
-        source if counted else None,
+        problem.original if counted else None,
         base=workspace,
+        secret=None if problem.changed is None else problem.changed.key.secret,
         step=lambda share: run.step(Stage.PROVE, share),
         interrupting=run.interrupting,
     )

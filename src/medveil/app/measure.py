@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.app.changing import counted_attributes
 from medveil.app.counting import count_frame
 from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.inspect import inspect
@@ -243,7 +244,7 @@ def _policy(policy: Any, given: _Given, source: Source, run: Run, *, whole: bool
     found, workspace, roles_from = _declared(policy, given, source, run)
     if whole:
         return found, workspace, roles_from
-    kept = {name: a for name, a in found.attributes.items() if name in given.source.names}
+    kept = {name: a for name, a in counted_attributes(found).items() if name in given.source.names}
     attributes = {
         name: {"role": a.role, "insist": True, **({} if a.role is Role.QUASI else {"type": a.type})}
         for name, a in kept.items()
@@ -289,7 +290,8 @@ def _from_manifest(manifest: Manifest, source: Source) -> dict[str, Any]:
     for attribute in manifest.attributes:
         if attribute.get("made") or attribute["name"] not in source.names:
             continue
-        entry = {"role": attribute["role"], "type": attribute["type"], "insist": True}
+        role = Role.PLAIN.value if attribute["role"] in {Role.KEY, Role.DATE} else attribute["role"]
+        entry = {"role": role, "type": attribute["type"], "insist": True}
         attributes[attribute["name"]] = entry | (
             {"hierarchy": attribute["hierarchy"]} if attribute["hierarchy"] else {}
         )

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from medveil.app.changing import changes, flat_table, person_of, published_policy, release_key
 from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.declared_cells import declared_cells
 from medveil.engine import Engine
+from medveil.engine.changed import Changed
 from medveil.errors import PolicyError, did_you_mean
 from medveil.guessing.guess import ColumnProfile, guess
 from medveil.hierarchy.flat import Flat
@@ -45,9 +47,42 @@ def prepare(
     `population`: a file to compare with where no model names one; for measures alone, since methods need none.
     """
     run = run or Run()
+    if not changes(policy):
+        with _prepare(policy, source, workspace, run, population) as problem:
+            yield problem
+        return
+    with (
+        _changed(policy, source, workspace, run) as (changed, original),
+        _prepare(published_policy(policy), changed, workspace, run, population) as problem,
+    ):
+        yield replace(problem, changed=original)
+
+
+@contextmanager
+def _changed(policy: Policy, source: Source, workspace: Workspace, run: Run) -> Iterator[tuple[Source, Changed]]:
+    """The source with its keys as pseudonyms, its dates shifted, and what is derived; and what it was made of."""
+    for name in policy.attributes:
+        source.position(name)
+    from medveil.engine.changing import ChangedTables  # noqa: PLC0415 - DuckDB is loaded where rows are
+
+    table = flat_table(policy)
+    key = release_key(policy, workspace, run)
+    with ChangedTables(
+        {table.name: table}, {table.name: source}, key, table.person or "", run.limits, run.interrupting
+    ) as tables:
+        lost = {name: count for name, count in tables.lost(table.name).items() if count}
+        for name, count in lost.items():
+            run.warn(f"'{name}' is missing in {count:,} records although its date is there: is it a later one?")
+        yield tables.changed(table.name), Changed(tables.raw(table.name), table, key)
+
+
+@contextmanager
+def _prepare(
+    policy: Policy, source: Source, workspace: Workspace, run: Run, population: str | None
+) -> Iterator[Problem]:
     schema = _schema(policy, source)
     models = _resolve(policy.privacy, schema)
-    needed = schema.names(Role.SUBJECT, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
+    needed = schema.names(*(role for role in Role if role is not Role.IDENTIFIER))
     declared = any(model.declared_domains for model in models)
     with run.engine(source, needed, may_be_empty=declared) as engine:
         if declared:
@@ -171,7 +206,13 @@ def _schema(policy: Policy, source: Source) -> Schema:
         source.position(name)
     return Schema(
         tuple(
-            Attribute(name, attribute.role, _kind(attribute) or Kind.CATEGORY, attribute.format)
+            Attribute(
+                name,
+                attribute.role,
+                _kind(attribute) or Kind.CATEGORY,
+                attribute.format,
+                person=attribute.role is Role.KEY and name == person_of(policy.attributes),
+            )
             for name, attribute in policy.attributes.items()
         )
     )

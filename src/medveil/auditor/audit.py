@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from medveil.auditor.changed import ChangedSource, SourceTable, needs_secret
 from medveil.auditor.context import CannotTell, Check, Finding, NotOurs, Refuted
 from medveil.auditor.counterfeits import WithCounterfeits
 from medveil.auditor.evidence import Evidence
@@ -25,12 +26,15 @@ from medveil.auditor.report import AuditReport, ClaimFinding
 from medveil.auditor.truth import Truth, compare_with_source, misread_as
 from medveil.release.draft import Counting
 from medveil.release.manifest import Manifest, read_manifest
-from medveil.release.status import NOT_CHECKED, read_status
+from medveil.release.status import NOT_CHECKED, Status, read_status
 from medveil.sources.source import Source
 from medveil.workspace import Workspace
 
 _UNFIT = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException, duckdb.OutOfRangeException)
 """What a query raises that was made of a manifest which does not fit its files."""
+_NO_KEY = (
+    "whether the records are those of the original: needs the key of the pseudonyms, the steward's own or internal's"
+)
 
 
 def audit(
@@ -40,6 +44,7 @@ def audit(
     *,
     base: Workspace | None = None,
     places: Mapping[str, Path] | None = None,
+    secret: bytes | None = None,
     step: Callable[[float], None] = lambda _share: None,
     interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]] = nullcontext,
 ) -> AuditReport:
@@ -49,6 +54,7 @@ def audit(
     for the one in the folder while a release is being made and its files are not listed yet. `base` says where paths
     in claims and hierarchies lead: the policy's folder; that of the source where left out. `places` are where
     files are that were named by a place of the steward's machine, which the manifest does not tell.
+    `secret` is the key of pseudonyms and offsets, without which columns that were made with it cannot be compared.
     `step` is told the share of the claims that is done; within `interrupting`, what is given to it stops all counting.
     """
     listed = manifest is None
@@ -60,7 +66,9 @@ def audit(
     with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
         config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
         with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
+            without_key = source is not None and secret is None and needs_secret(manifest.attributes)
             try:
+                source = None if without_key else _changed(connection, manifest, source, secret, Path(spill))
                 release = open_release(folder / manifest.release)
                 unfit = column_problems(manifest, release.names)
                 evidence = None if unfit else Evidence(connection, folder, manifest, release, source, base, places)
@@ -77,11 +85,34 @@ def audit(
             for number, claim in enumerate(manifest.claims):
                 step(number / len(manifest.claims))
                 findings.append(ClaimFinding(claim, _find(evidence, claim, truth)))
-    return AuditReport(tuple(findings), (*problems, *truth.problems), read_status(manifest.status), truth.unchecked)
+    unchecked = (*truth.unchecked, *([_NO_KEY] if without_key else ()))
+    return AuditReport(tuple(findings), (*problems, *truth.problems), read_status(manifest.status), unchecked)
+
+
+def _changed(
+    connection: duckdb.DuckDBPyConnection, manifest: Manifest, source: Source | None, secret: bytes | None, spill: Path
+) -> Source | None:
+    """The source as its columns must be published, where some were changed."""
+    if source is None or not any(attribute.get("change") for attribute in manifest.attributes):
+        return source
+    subject = manifest.subject
+    shown = {attribute["name"]: attribute for attribute in manifest.attributes}
+    kept = [attribute for attribute in manifest.attributes if not attribute.get("made")]
+    person = shown[subject]["change"]["of"] if subject in shown else subject
+    beside = (subject,) if subject is not None and subject not in shown else ()
+    table = SourceTable(source, kept, person, beside=beside)
+    return ChangedSource(connection, {"release": table}, secret, person or "").write(
+        "release", spill / "changed.parquet"
+    )
 
 
 def _status_problems(manifest: Manifest) -> list[str]:
-    return [] if read_status(manifest.status) else ["the manifest gives the release a status that medveil does not"]
+    status = read_status(manifest.status)
+    if status is None:
+        return ["the manifest gives the release a status that medveil does not"]
+    if status is Status.FOR_PUBLICATION and any(attribute["role"] == "key" for attribute in manifest.attributes):
+        return ["the release publishes pseudonyms, and the manifest does not call it pseudonymous"]
+    return []
 
 
 def _layout_problems(evidence: Evidence, release: ReleaseFile, path: Path) -> list[str]:

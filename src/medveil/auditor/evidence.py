@@ -8,7 +8,7 @@ from functools import cached_property
 
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.links import link
-from medveil.auditor.tables import PERSON, Tables
+from medveil.auditor.tables import PERSON, STAR, Tables
 from medveil.release.manifest import INTERNAL, LINKS
 from medveil.table.domain import Domain
 
@@ -42,12 +42,33 @@ class Evidence(Tables):
         return f"count(DISTINCT coalesce('=' || {PERSON}, ''))" if self.counts_people else "count(*)"
 
     def need_linked(self) -> None:
-        """Make the table `linked`, which needs the source and honest links."""
+        """Make the table `linked`: from the release where it publishes a pseudonym of each person, which else needs the
+        source and honest links.
+        """
+        if self.manifest.subject in self.names("key"):
+            self._link_by_key()
+            return
         if self.source is None or not self.links.is_file():
             raise CannotTell(f"needs --source and {INTERNAL}/{LINKS}")
         self.consulted.add("source")
         if self._dishonest:
             raise Refuted(self._dishonest)
+
+    def _link_by_key(self) -> None:
+        """Rows of `*` are nobody's, and no pseudonym is `*`."""
+        person = self.column(str(self.manifest.subject))
+        columns, joins = [], []
+        for name in self.counted:
+            column = self.column(name)
+            if name in self.formed:
+                joins.append(f"LEFT JOIN forms_{column} ON forms_{column}.text = rows.{column}")
+                columns.append(f"coalesce(forms_{column}.form, rows.{column}) AS {column}, ")
+            else:
+                columns.append(f"rows.{column}, ")
+        self.connection.execute(
+            f"CREATE TABLE IF NOT EXISTS linked AS SELECT DISTINCT {''.join(columns)}rows.{person} AS {PERSON} "
+            f"FROM ({self.published_rows()}) AS rows {' '.join(joins)} WHERE rows.{person} IS DISTINCT FROM '{STAR}'"
+        )
 
     @cached_property
     def _dishonest(self) -> str:

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from medveil.auditor.changed import is_change
 from medveil.auditor.context import LARGEST
 from medveil.errors import InputError
+from medveil.release.changes import CHANGED_ROLES
 from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, NAME, Manifest, file_hash
 from medveil.table.dates import date_format_fault
 from medveil.table.numbers import MARKED_FORMATS
 from medveil.table.schema import Kind
 
-_PUBLISHED_ROLES = {"quasi", "sensitive", "plain"}
+_PUBLISHED_ROLES = {"quasi", "sensitive", "plain", "key", "date"}
 _CLAIM = {"model": str, "summary": str, "parameters": Mapping, "required": Mapping, "basis": str}
 
 
@@ -52,6 +54,7 @@ def _is_attribute(attribute: Mapping[str, Any]) -> bool:
         and isinstance(attribute.get("form"), str | None)
         and isinstance(attribute.get("made"), bool | None)
         and _is_format(attribute.get("format"), attribute["type"])
+        and is_change(attribute.get("change"))
     )
 
 
@@ -123,7 +126,13 @@ def column_problems(manifest: Manifest, names: Sequence[str]) -> list[str]:
     problems += [
         f"the column '{attribute['name']}' may not be published: it is declared as {attribute['role']}"
         for attribute in manifest.attributes
-        if attribute["role"] not in _PUBLISHED_ROLES or attribute["name"] == manifest.subject
+        if attribute["role"] not in _PUBLISHED_ROLES
+        or (attribute["name"] == manifest.subject and attribute["role"] != "key")
+    ]
+    problems += [
+        f"the column '{attribute['name']}' is declared as {attribute['role']}, and not said to be {changed}"
+        for attribute in manifest.attributes
+        if (changed := CHANGED_ROLES.get(attribute["role"])) and (attribute.get("change") or {}).get("kind") != changed
     ]
     problems += [
         f"the column '{attribute['name']}' is not of the source, and no claim is about it"

@@ -40,6 +40,7 @@ class Tables:
         as they would be published, and quasi-identifiers as they were where records are followed (see `need_origin`).
 
     places: where the files are that the manifest tells the names of: the hierarchy of a column, the population.
+    formed: the sensitive attributes whose texts are not all in their canonical form; `forms_<column>` says which is.
     consulted: what was looked at beside the release, so that a finding can say on what it rests.
 
     Sensitive numbers and dates stand in their canonical form, so that `5` and `5.0` are one value. A missing value is
@@ -63,6 +64,7 @@ class Tables:
         self.base = base or Workspace(folder)
         self.places = places or {}
         self.consulted: set[str] = set()
+        self.formed: set[str] = set()
         self.kinds = {a["name"]: Kind(a["type"]) for a in manifest.attributes}
         self.formats = {a["name"]: a["format"] for a in manifest.attributes if a.get("format")}
         self._release = release
@@ -174,6 +176,7 @@ class Tables:
             (text, form) for text, form in zip(texts, _forms(texts, self.kinds[name]), strict=True) if text != form
         ]
         if changed:
+            self.formed.add(name)
             self._keep_mapping(table, changed)
             self.connection.execute(
                 f"UPDATE cells SET {column} = {table}.form FROM {table} WHERE cells.{column} = {table}.text"

@@ -145,7 +145,7 @@ def _as_published(evidence: Evidence, name: str) -> tuple[str, str]:
     """How a column of `told` is published, as an SQL expression, and the table to join for that, if any."""
     column = evidence.column(name)
     described = evidence.described(name)
-    if described["role"] == "plain":
+    if described["role"] in {"plain", "key", "date"}:
         return f"told.{column}", ""
     rows = evidence.connection.execute(f"SELECT {column}, sum(n)::BIGINT FROM told GROUP BY {column}").fetchall()
     texts = [text for text, _ in rows]

@@ -15,6 +15,7 @@ from medveil.privacy.model import Spending
 from medveil.release.draft import Draft
 from medveil.release.figures import Figure
 from medveil.run import Run
+from medveil.table.schema import Role
 
 
 class Method(BaseModel, ABC):
@@ -30,6 +31,8 @@ class Method(BaseModel, ABC):
     """Whether it makes classes of a size that some model must name."""
     needs_rows: ClassVar[bool] = False
     """Whether it goes record by record; one that does not works on cells alone, and so on any engine."""
+    keeps_records: ClassVar[bool] = False
+    """Whether each published row is one record of the source, with its own plain columns: what keys and dates need."""
     draws_tree: ClassVar[bool] = False
     """Whether it can draw the tree that it searched."""
 
@@ -56,6 +59,9 @@ class Method(BaseModel, ABC):
         """
         if self.needs_rows and not problem.engine.has_rows:
             return "it goes record by record, and the engine only counts records"
+        linking = problem.schema.names(Role.KEY, Role.DATE)
+        if linking and not self.keeps_records:
+            return f"'{linking[0]}' follows people from record to record, which only optimal and mondrian publish"
         unproved = [m.name for m in problem.models if m.basis == "proof" and m.name not in self.proves]
         return f"it has no proof of {unproved[0]}" if unproved else self.why_not(problem)
 

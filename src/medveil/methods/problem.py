@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 
 from medveil.cells import Cells
 from medveil.engine import Engine, Publication, with_rows
+from medveil.engine.changed import Changed
 from medveil.engine.links import write_links
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
 from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
+from medveil.release.status import Status
+from medveil.sources.source import Source
 from medveil.table.arrow import number_array, text_array
-from medveil.table.schema import Schema
+from medveil.table.changes import ChangedColumn
+from medveil.table.schema import Role, Schema
 from medveil.workspace import Workspace
 
 
@@ -35,6 +39,7 @@ class Problem:
         domain without looking at the data.
     described: the same for the manifest.
     preparation: what only the steward may know of how records came into the cells.
+    changed: what the table was made of where keys became pseudonyms, dates were shifted or columns derived.
     """
 
     schema: Schema
@@ -53,6 +58,12 @@ class Problem:
     workspace: Workspace = field(default_factory=Workspace)
     stars: bool = False
     preparation: Mapping[str, Any] = field(default_factory=dict)
+    changed: Changed | None = None
+
+    @property
+    def original(self) -> Source:
+        """The source as it was read, for others who need it."""
+        return self.engine.snapshot.source if self.changed is None else self.changed.original
 
     @property
     def k(self) -> int:
@@ -70,7 +81,8 @@ class Problem:
         if model.basis == "proof":
             basis = Basis.PROOF
         else:
-            basis = Basis.SOURCE if model.basis != "files" or self.schema.subject else Basis.FILES
+            hidden = self.schema.subject is not None and not self.schema.links_people
+            basis = Basis.SOURCE if model.basis != "files" or hidden else Basis.FILES
         return Promise(
             model=model.name,
             summary=model.summary() + (f" on {', '.join(model.on)}" if model.on else ""),
@@ -94,11 +106,17 @@ class Problem:
                 hierarchy=self.described.get(attribute.name),
                 level=(levels or {}).get(attribute.name),
                 written=attribute.written,
+                change=self._change(attribute.name),
             )
             for attribute in sorted(
                 (a for a in self.schema if a.name in order), key=lambda attribute: order[attribute.name]
             )
         ]
+
+    def _change(self, name: str) -> ChangedColumn | None:
+        if self.changed is None:
+            return None
+        return next((c for c in self.changed.table.columns if c.name == name and c.change is not None), None)
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -163,6 +181,7 @@ class Problem:
             rows={"input": self.cells.records, "suppressed": suppressed},
             internal=internal or {},
             links=links if self.schema.subject else None,
+            status=Status.PSEUDONYMOUS if self.schema.names(Role.KEY) else Status.FOR_PUBLICATION,
         )
 
     @property

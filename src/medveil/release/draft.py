@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from medveil.engine import Publication
 from medveil.release.status import NOT_CHECKED, Status
+from medveil.table.changes import ChangedColumn
 from medveil.table.schema import Kind, Role
 
 
@@ -57,6 +58,7 @@ class PublishedAttribute:
     made: by the method, so that the source does not have it.
     form: what is published in the place of its values, such as `ids` or `means`; None where it is values or groups.
     written: how the source writes its dates or numbers, where the policy declares it.
+    change: how it was made of a column of the source, where it was.
     """
 
     name: str
@@ -67,6 +69,7 @@ class PublishedAttribute:
     made: bool = False
     form: str | None = None
     written: str | None = None
+    change: ChangedColumn | None = None
 
 
 @dataclass(frozen=True)

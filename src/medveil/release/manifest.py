@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from medveil.errors import InputError
+from medveil.release.changes import change_for_recipients
 from medveil.release.draft import Counting, Draft
 from medveil.release.status import Status, status_text
 
@@ -34,7 +35,9 @@ class Manifest:
     rows: published, and input, suppressed, counterfeit where that may be told.
     attributes: the published columns with their roles, types, hierarchies (and the sha256 of a file that one was read
         from) and levels.
-    subject: the column that says who a record belongs to, where one was declared; it is not published.
+    subject: the column that says who a record belongs to, where one was declared; it is not published, unless as a
+        pseudonym.
+    pseudonyms: where keys are published, how they were made and what they link.
     files: sha256 of every published file but this one.
     """
 
@@ -46,6 +49,7 @@ class Manifest:
     release: str
     subject: str | None = None
     suppressed: str = "removed"
+    pseudonyms: Mapping[str, Any] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
@@ -120,6 +124,7 @@ def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: b
                 **({"made": True} if a.made else {}),
                 **({"form": a.form} if a.form else {}),
                 **({"format": a.written} if a.written else {}),
+                **({"change": change_for_recipients(a.change)} if a.change is not None else {}),
             }
             for a in draft.attributes
         ],

@@ -12,6 +12,8 @@ class Status(StrEnum):
     """What a release is before anybody asks whether every claim of it was checked."""
 
     FOR_PUBLICATION = "for publication"
+    PSEUDONYMOUS = "pseudonymous, not anonymous"
+    """Keys are published as pseudonyms: what they link is in the manifest."""
     REPEATABLE = "repeatable, not for publication"
     WITHOUT_GUARANTEE = "made without a differential privacy guarantee"
     UNSAFE_MEANS = "unsafe: a published mean may rest on fewer than k people, down to one person's own value"

@@ -28,6 +28,7 @@ from medveil.report.sizes import exposure, exposure_rows, size_groups, sizes_bef
 from medveil.report.words import figure, percent, plural
 from medveil.risk import risks as known_risks
 from medveil.risk.risk import Risk
+from medveil.table.schema import Role
 from medveil.utility import measures
 
 MARK = "INTERNAL: this page compares the release with the original. Do not hand it on."
@@ -126,7 +127,7 @@ def _columns(pictures: Pictures, comparison: Comparison, least: int) -> Section:
     for name in (*comparison.coverage, *comparison.sensitive_coverage):
         role = "quasi-identifier" if name in comparison.coverage else "sensitive column"
         made.append(shares(pictures, name, f"{role}, share of records.", distribution(comparison, name, least)))
-    for name in comparison.problem.schema.plain:
+    for name in comparison.problem.schema.names(Role.PLAIN):
         if name in comparison.published.column_names:
             groups = plain_distribution(comparison, name, least)
             if groups is None:

@@ -89,7 +89,7 @@ def _entries(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | No
 
 def _linked(engine: Engine, links: Links, plain: Sequence[str], subject: str) -> Entries:
     """The people of what was published: the records that were kept, each with its labels and whose it is."""
-    rows = with_rows(engine).texts((*plain, subject)).filter(number_array(links.kept))
+    rows = with_rows(engine).texts(list(dict.fromkeys((*plain, subject)))).filter(number_array(links.kept))
     columns = {name: links.published[name] for name in links.labels.column_names}
     columns |= {name: rows[name] for name in plain}
     _, person = encode_texts(rows[subject])

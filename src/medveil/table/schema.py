@@ -16,6 +16,10 @@ class Role(StrEnum):
     """Never published."""
     SUBJECT = "subject"
     """Who a record belongs to: the unit that is protected. Counted, never published."""
+    KEY = "key"
+    """Published as a keyed pseudonym, which links records."""
+    DATE = "date"
+    """Published moved by an offset of its person's."""
     QUASI = "quasi"
     """Known to others about a person, so it is generalized."""
     SENSITIVE = "sensitive"
@@ -36,14 +40,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One column: its name, what it is to privacy and how its values are read. `written`: the declared format of its
-    dates or numbers.
+    """One column: its name, what it is to privacy and how its values are read.
+
+    written: the declared format of its dates or numbers.
+    person: a key that names the person whom a record belongs to.
     """
 
     name: str
     role: Role
     kind: Kind = Kind.CATEGORY
     written: str | None = None
+    person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,20 @@ class Schema:
 
     @property
     def plain(self) -> tuple[str, ...]:
-        return self.names(Role.PLAIN)
+        """What is published as it stands in the table, pseudonyms and shifted dates included."""
+        return self.names(Role.KEY, Role.DATE, Role.PLAIN)
 
     @property
     def published(self) -> tuple[str, ...]:
-        return self.names(Role.QUASI, Role.SENSITIVE, Role.PLAIN)
+        return self.names(Role.KEY, Role.DATE, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
 
     @property
     def subject(self) -> str | None:
-        names = self.names(Role.SUBJECT)
+        """The column that says whose a record is: one that is never published, or a key."""
+        names = (*self.names(Role.SUBJECT), *(a.name for a in self.attributes if a.person))
         return names[0] if names else None
+
+    @property
+    def links_people(self) -> bool:
+        """Whether the pseudonym of a person is published, so that everybody can tell which records are one person's."""
+        return any(a.person and a.role is Role.KEY for a in self.attributes)

@@ -121,7 +121,7 @@ def _numbered(published: NDArray[np.int32], own: Codes, sizes: list[int]) -> tup
     """One number for each combination, the same in both tables; -1 stands for a label that is not published."""
     both = np.concatenate([published.astype(np.int64), own], axis=1)
     both = np.where(both < 0, np.array(sizes)[:, None] - 1, both)
-    _, numbers = combine(list(both), sizes)
+    _, numbers = combine(list(both), sizes, both.shape[1])
     return numbers[: published.shape[1]], numbers[published.shape[1] :]
 
 

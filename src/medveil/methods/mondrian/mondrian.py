@@ -39,6 +39,7 @@ class Mondrian(Method):
     """
 
     name: ClassVar[str] = "mondrian"
+    keeps_records: ClassVar[bool] = True
 
     mode: Annotated[
         Literal["strict", "relaxed"],

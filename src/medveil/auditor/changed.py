@@ -1,0 +1,258 @@
+"""The source as its changed columns must be published: pseudonyms, shifted dates and derived columns, computed anew.
+
+Nothing here is shared with what made the release: HMAC is spelled out, ages go by Python's calendar.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from medveil.auditor.context import Refuted
+from medveil.auditor.reading import quote_text, relation, text
+from medveil.errors import InputError
+from medveil.release.changes import DERIVED, PSEUDONYM, SHIFT
+from medveil.sources.csv_dialect import explain
+from medveil.sources.parquet import ParquetSource
+from medveil.sources.source import Source
+from medveil.table.arrow import text_array
+from medveil.table.dates import date_format_fault
+from medveil.table.domain import canonical
+from medveil.table.schema import Kind
+
+_BLOCK = 64
+PERSON = " person"
+"""The column, of a name that no source has, that says whose a record is."""
+Attribute = Mapping[str, Any]
+
+
+def is_change(change: Any) -> bool:
+    """Whether a manifest tells in full how a column was made."""
+    if change is None:
+        return True
+    if not isinstance(change, Mapping) or not isinstance(change.get("of"), str):
+        return False
+    written = change.get("format")
+    if written is not None and (not isinstance(written, str) or date_format_fault(written) is not None):
+        return False
+    kind, days = change.get("kind"), change.get("days")
+    if kind == PSEUDONYM:
+        return isinstance(change.get("space"), str)
+    if kind == SHIFT:
+        return isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= 36500
+    by, fixed, table = change.get("by"), change.get("fixed"), change.get("table")
+    well = isinstance(by, str) and isinstance(fixed, bool) and isinstance(table, str | None)
+    return kind in DERIVED and well and (not fixed or _is_date(str(by)))
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return dt.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def needs_secret(attributes: Sequence[Attribute]) -> bool:
+    """Whether columns were made with a secret."""
+    return any((a.get("change") or {}).get("kind") in {PSEUDONYM, SHIFT} for a in attributes)
+
+
+def digest(secret: bytes, purpose: str, space: str, value: str) -> bytes:
+    """HMAC-SHA256 by its definition, H((K xor opad) H((K xor ipad) m)), of a purpose, a space and a value.
+
+    >>> digest(b"Jefe", "p", "s", "v").hex()[:8]
+    '41bc1371'
+    """
+    message = b":".join([purpose.encode(), str(len(space)).encode(), space.encode(), value.encode()])
+    block = (hashlib.sha256(secret).digest() if len(secret) > _BLOCK else secret).ljust(_BLOCK, b"\0")
+    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block) + message).digest()
+    return hashlib.sha256(bytes(byte ^ 0x5C for byte in block) + inner).digest()
+
+
+def days_of(secret: bytes, space: str, person: str, most: int) -> int:
+    """The offset of a person: a sign and a size from 1 to `most`."""
+    odd, size = divmod(int.from_bytes(digest(secret, "offset", space, person)), most)
+    return (size + 1) * (-1 if odd % 2 else 1)
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A table of the source and the columns that are published of it.
+
+    person: the column that names the person of a record. through: where none does, the column that points to the key
+    of another table, that table and that key. beside: columns that are needed as they are.
+    """
+
+    source: Source
+    attributes: Sequence[Attribute]
+    person: str | None = None
+    through: tuple[str, str, str] | None = None
+    beside: tuple[str, ...] = ()
+
+
+class ChangedSource:
+    """Tables of a source in a connection, as they must be published. Table number n is `raw_<n>`: `line`, the texts c0,
+    c1, ... and `person`.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        tables: Mapping[str, SourceTable],
+        secret: bytes | None,
+        space: str,
+    ) -> None:
+        self.connection = connection
+        self.tables = tables
+        self.secret = secret or b""
+        self.space = space
+        self._numbers = {name: number for number, name in enumerate(tables)}
+        self._views = 0
+        for name in tables:
+            self._load(name)
+
+    def _load(self, name: str) -> None:
+        table, number = self.tables[name], self._numbers[name]
+        texts = ", ".join(f"{text(table.source, column)} AS c{i}" for i, column in enumerate(table.source.names))
+        rows = relation(self.connection, table.source)
+        who, joined = "NULL::VARCHAR", ""
+        if table.person is not None:
+            who = f"own.{self._column(name, table.person)}"
+        elif table.through is not None:
+            column, parent, key = table.through
+            above = f"SELECT {self._column(parent, key)} AS key, any_value(person) AS person"
+            joined = f" LEFT JOIN ({above} FROM raw_{self._numbers[parent]} GROUP BY ALL) AS above ON "
+            who, joined = "above.person", f"{joined}above.key = own.{self._column(name, column)}"
+        try:
+            self.connection.execute(
+                f"CREATE TABLE raw_{number} AS SELECT own.*, {who} AS person FROM "
+                f"(SELECT {texts}, row_number() OVER () - 1 AS line FROM {rows}) AS own{joined}"
+            )
+        except duckdb.Error as error:
+            raise InputError("The source cannot be read.", explain(str(error))) from None
+
+    def _column(self, name: str, column: str) -> str:
+        return f"c{self.tables[name].source.position(column)}"
+
+    def _distinct(self, name: str, expression: str) -> list[str]:
+        query = f"SELECT DISTINCT {expression} FROM raw_{self._numbers[name]} WHERE {expression} IS NOT NULL"
+        return [value for (value,) in self.connection.execute(query).fetchall()]
+
+    def _lookup(self, values: Mapping[str, str | None], kind: str) -> str:
+        """A table from keys to values."""
+        self._views += 1
+        view = f"lookup_{self._views}"
+        pairs = pa.table({"key": text_array(values.keys()), "value": text_array(values.values())})
+        self.connection.register("arriving", pairs)
+        self.connection.execute(f"CREATE TABLE {view} AS SELECT key, CAST(value AS {kind}) AS value FROM arriving")
+        self.connection.unregister("arriving")
+        return view
+
+    def write(self, name: str, path: Path) -> Source:
+        """A table as it must be published, in a file."""
+        table, number = self.tables[name], self._numbers[name]
+        joins: list[str] = []
+        columns = [self._expression(name, attribute, joins) for attribute in table.attributes]
+        columns += [f"raw.{self._column(name, column)}" for column in table.beside] + ["raw.person"]
+        selected = ", ".join(f"{column} AS c{j}" for j, column in enumerate(columns))
+        self.connection.execute(
+            f"COPY (SELECT {selected} FROM raw_{number} AS raw {' '.join(joins)} ORDER BY raw.line) "
+            f"TO {quote_text(str(path))} (FORMAT parquet)"
+        )
+        names = (*(str(attribute["name"]) for attribute in table.attributes), *table.beside, PERSON)
+        return ParquetSource(names, frozenset({""}), path)
+
+    def _expression(self, name: str, attribute: Attribute, joins: list[str]) -> str:
+        change = attribute.get("change")
+        if change is None:
+            return f"raw.{self._column(name, attribute['name'])}"
+        raw, kind = self._column(name, change["of"]), change["kind"]
+        if kind == PSEUDONYM:
+            keys = self._distinct(name, raw)
+            pseudonyms = {key: digest(self.secret, "pseudonym", change["space"], key)[:16].hex() for key in keys}
+            return self._join(joins, self._lookup(pseudonyms, "VARCHAR"), f"raw.{raw}")
+        own = self._join(joins, self._dates(name, change["of"], change.get("format")), f"raw.{raw}")
+        if kind == SHIFT:
+            people = self._distinct(name, "person")
+            moved = {one: str(days_of(self.secret, self.space, one, change["days"])) for one in people}
+            offset = self._join(joins, self._lookup(moved, "INTEGER"), "raw.person")
+            return f"strftime({own} + to_days({offset}), '%Y-%m-%d')"
+        return self._derived(name, change, own, joins)
+
+    def _join(self, joins: list[str], view: str, on: str) -> str:
+        joins.append(f"LEFT JOIN {view} ON {view}.key = {on}")
+        return f"{view}.value"
+
+    def _dates(self, name: str, column: str, written: str | None) -> str:
+        texts = self._distinct(name, self._column(name, column))
+        try:
+            dates = canonical(texts, Kind.DATE, column, written)
+        except InputError:
+            raise Refuted(f"the source's column '{column}' does not hold dates, as the manifest tells") from None
+        return self._lookup(dict(zip(texts, dates, strict=True)), "DATE")
+
+    def _derived(self, name: str, change: Mapping[str, Any], own: str, joins: list[str]) -> str:
+        by, kind = change["by"], change["kind"]
+        if kind == "days_since":
+            return f"CAST(date_diff('day', {self._first(change.get('table') or name, by, joins)}, {own}) AS VARCHAR)"
+        written = self._format_of(name, by)
+        if kind == "days_after":
+            other = self._join(joins, self._dates(name, by, written), f"raw.{self._column(name, by)}")
+            return f"CAST(date_diff('day', {other}, {own}) AS VARCHAR)"
+        raw = self._column(name, change["of"])
+        born = dict(self._pairs(self._dates(name, change["of"], change.get("format"))))
+        if change["fixed"]:
+            at = dt.date.fromisoformat(by)
+            ages = {text: _age(date, at) for text, date in born.items()}
+            return self._join(joins, self._lookup(ages, "VARCHAR"), f"raw.{raw}")
+        when = dict(self._pairs(self._dates(name, by, written)))
+        both = f"{{table}}{raw} || chr(0) || {{table}}{self._column(name, by)}"
+        found = self._distinct(name, both.format(table=""))
+        ages = {pair: _age(born[pair.partition("\0")[0]], when[pair.partition("\0")[2]]) for pair in found}
+        return self._join(joins, self._lookup(ages, "VARCHAR"), f"({both.format(table='raw.')})")
+
+    def _first(self, name: str, column: str, joins: list[str]) -> str:
+        """The first date of each person in a column."""
+        if name not in self.tables:
+            raise Refuted("a column is derived from a table that the manifest does not tell of")
+        dates, raw = self._dates(name, column, self._format_of(name, column)), self._column(name, column)
+        self._views += 1
+        view = f"lookup_{self._views}"
+        self.connection.execute(
+            f"CREATE TABLE {view} AS SELECT raw.person AS key, min(dates.value) AS value "
+            f"FROM raw_{self._numbers[name]} AS raw JOIN {dates} AS dates ON dates.key = raw.{raw} "
+            "WHERE raw.person IS NOT NULL GROUP BY raw.person"
+        )
+        return self._join(joins, view, "raw.person")
+
+    def _format_of(self, name: str, column: str) -> str | None:
+        """How a column of dates is written, where something that is made of it tells so."""
+        for attribute in self.tables[name].attributes:
+            change = attribute.get("change")
+            if change is not None and change["of"] == column and change.get("format"):
+                return str(change["format"])
+            if change is None and attribute["name"] == column and attribute.get("format"):
+                return str(attribute["format"])
+        return None
+
+    def _pairs(self, view: str) -> list[tuple[str, dt.date]]:
+        return self.connection.execute(f"SELECT key, value FROM {view}").fetchall()
+
+
+def _age(born: dt.date, at: dt.date) -> str | None:
+    """Full years: how many birthdays there were; one on 29 February is had on 1 March where there is none."""
+    if born > at:
+        return None
+    years = at.year - born.year
+    try:
+        birthday = born.replace(year=at.year)
+    except ValueError:
+        birthday = dt.date(at.year, 3, 1)
+    return str(years if birthday <= at else years - 1)

@@ -1,0 +1,221 @@
+"""One table with keys, shifted dates and derived columns: published, told as pseudonymous, and audited."""
+
+import datetime as dt
+import json
+from collections import defaultdict
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import medveil
+from medveil.errors import InputError, PolicyError
+from medveil.release.manifest import file_hash
+
+POLICY = {
+    "attributes": {
+        "patient": {"role": "key"},
+        "born": {
+            "role": "quasi",
+            "derive": {"age_at": "2021-03-01", "name": "age"},
+            "hierarchy": {"type": "intervals", "widths": [10, 50]},
+        },
+        "sex": {"role": "quasi"},
+        "start": {"role": "date", "shift": {"days": 100}},
+        "stop": {"role": "plain", "derive": {"days_after": "start", "name": "stay"}},
+        "seen": {"role": "plain", "derive": {"days_since": "start", "name": "day"}},
+        "name": {"role": "identifier"},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 3}],
+    "output": {"report": False},
+}
+
+
+@pytest.fixture
+def visits():
+    rows = []
+    for i in range(30):
+        for visit in range(1 + i % 3):
+            start = dt.date(2020, 1, 1) + dt.timedelta(days=11 * i + 40 * visit)
+            rows.append(
+                {
+                    "patient": f"P{i:03}",
+                    "born": str(dt.date(1950 + i, 1 + i % 12, 1 + i % 28)),
+                    "sex": "fm"[i % 2],
+                    "start": f"{start}T08:15:00Z",
+                    "stop": str(start + dt.timedelta(days=visit)),
+                    "seen": str(start),
+                    "name": f"token-{i}",
+                }
+            )
+    return pa.Table.from_pylist(rows)
+
+
+def released(release):
+    return release.to_arrow().to_pylist()
+
+
+def test_intervals_survive_offsets_differ_and_every_person_has_one(visits):
+    release = medveil.anonymize(visits, POLICY)
+    rows = released(release)
+    assert release.manifest.status == "pseudonymous, not anonymous"
+    assert release.manifest.pseudonyms["key"] == "drawn for this release"
+    starts = defaultdict(list)
+    for row in rows:
+        starts[row["patient"]].append(dt.date.fromisoformat(row["start"]))
+    original = defaultdict(list)
+    for row in visits.to_pylist():
+        original[row["patient"]].append(dt.date.fromisoformat(row["start"][:10]))
+    assert len(starts) == len(original) == 30
+    assert not set(starts) & set(original)
+
+    def intervals(dates):
+        return tuple((b - a).days for a, b in zip(sorted(dates), sorted(dates)[1:], strict=False))
+
+    assert sorted(map(intervals, starts.values())) == sorted(map(intervals, original.values()))
+    first, last = min(min(d) for d in original.values()), max(max(d) for d in original.values())
+    published = [date for dates in starts.values() for date in dates]
+    assert first - dt.timedelta(100) <= min(published) <= max(published) <= last + dt.timedelta(100)
+    assert {row["stay"] for row in rows} == {0, 1, 2}
+    assert {row["day"] for row in rows} == {0, 40, 80}
+
+
+def test_the_audit_recomputes_everything_with_the_key_and_says_what_it_cannot_without(visits, tmp_path):
+    medveil.anonymize(visits, POLICY, out=tmp_path / "out")
+    report = medveil.audit(tmp_path / "out", visits)
+    assert report.ok
+    assert not report.unchecked
+    (tmp_path / "out/internal/release.key").unlink()
+    report = medveil.audit(tmp_path / "out", visits)
+    assert report.ok
+    assert any("needs the key" in words for words in report.unchecked)
+
+
+def forge(folder, change):
+    """Rewrite the release file by a function of its rows, sorted and listed as an honest one would be."""
+    path = folder / "release.csv"
+    table = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(column_types={"start": pa.string()}))
+    rows = change(table.to_pylist())
+    forged = pa.Table.from_pylist(rows, schema=table.schema)
+    forged = forged.sort_by([(name, "ascending") for name in forged.column_names])
+    options = pa.csv.WriteOptions(quoting_style="none")
+    pa.csv.write_csv(forged, path, options)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["release.csv"] = file_hash(path)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_a_date_that_moved_by_another_offset_is_found(visits, tmp_path):
+    medveil.anonymize(visits, POLICY, out=tmp_path / "out")
+
+    def one_day_later(rows):
+        moved = dt.date.fromisoformat(rows[0]["start"]) + dt.timedelta(1)
+        return [{**rows[0], "start": str(moved)}, *rows[1:]]
+
+    forge(tmp_path / "out", one_day_later)
+    report = medveil.audit(tmp_path / "out", visits)
+    assert report.refuted
+    assert any("of no record of the source" in problem for problem in report.problems)
+
+
+def test_records_of_two_people_under_one_pseudonym_are_found(visits, tmp_path):
+    medveil.anonymize(visits, POLICY, out=tmp_path / "out")
+    forge(tmp_path / "out", lambda rows: [{**row, "patient": rows[0]["patient"]} for row in rows])
+    report = medveil.audit(tmp_path / "out", visits)
+    assert report.refuted
+    # One pseudonym for all is one person in every class.
+    assert report.findings[0].finding.achieved == {"k": 1}
+
+
+def test_a_release_with_keys_that_calls_itself_anonymous_is_refuted(visits, tmp_path):
+    medveil.anonymize(visits, POLICY, out=tmp_path / "out")
+    path = tmp_path / "out/manifest.json"
+    path.write_text(path.read_text().replace("pseudonymous, not anonymous", "for publication"))
+    assert any("pseudonymous" in problem for problem in medveil.audit(tmp_path / "out").problems)
+
+
+def test_the_stewards_key_gives_the_same_pseudonyms_in_every_release(visits, tmp_path):
+    (tmp_path / "key").write_text("k" * 40)
+    policy = {**POLICY, "pseudonyms": {"key_file": str(tmp_path / "key")}}
+    one, two = (medveil.anonymize(visits, policy) for _ in range(2))
+    assert released(one) == released(two)
+    assert one.manifest.pseudonyms["key"] == "the steward's own"
+    assert not (one.folder / "internal/release.key").exists()
+    drawn = [{row["patient"] for row in released(medveil.anonymize(visits, POLICY))} for _ in range(2)]
+    assert not drawn[0] & drawn[1]
+
+
+def test_pseudonyms_do_not_stand_in_the_order_of_what_they_stand_for(visits):
+    key = medveil.anonymize(visits, POLICY)
+    rows = released(key)
+    mine = [row["patient"] for row in rows if (row["age"], row["sex"]) == (rows[0]["age"], rows[0]["sex"])]
+    assert mine == sorted(mine)
+
+
+def test_a_later_birth_is_missing_and_told(visits):
+    table = visits.set_column(1, "born", pa.array(["2030-01-01", *visits["born"].to_pylist()[1:]]))
+    told = []
+    policy = {**POLICY, "privacy": [{"model": "k-anonymity", "k": 1}]}
+    release = medveil.anonymize(table, policy, progress=lambda event: told.append(event.words))
+    assert [row["age"] for row in released(release)].count(None) == 1
+    assert any("'age' is missing in 1 records" in words for words in told)
+
+
+def test_ages_on_the_day_before_and_on_a_birthday():
+    born = ["2000-02-29", "2000-03-01", "2000-03-02"] * 2
+    table = pa.table({"born": born, "at": ["2021-02-28"] * 3 + ["2024-02-29"] * 3})
+    policy = {
+        "attributes": {"born": {"role": "quasi", "derive": {"age_at": "at", "name": "age"}}, "at": {"role": "plain"}},
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+        "output": {"report": False},
+    }
+    release = medveil.anonymize(table, policy)
+    assert sorted((row["at"], row["age"]) for row in released(release)) == [
+        ("2021-02-28", "20"),
+        ("2021-02-28", "20"),
+        ("2021-02-28", "20"),
+        ("2024-02-29", "23"),
+        ("2024-02-29", "23"),
+        ("2024-02-29", "24"),
+    ]
+    assert release.manifest.status == "for publication"
+
+
+def test_a_date_that_stands_for_no_end_would_tell_the_offset_and_is_refused(visits):
+    table = visits.set_column(3, "start", pa.array(["9999-12-31", *visits["start"].to_pylist()[1:]]))
+    with pytest.raises(InputError, match="1 dates before 1800 or after 2200") as raised:
+        medveil.anonymize(table, POLICY)
+    assert "9999" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ({"a": {"role": "date"}}, "needs 'shift"),
+        ({"a": {"role": "date", "shift": {"days": 3}}}, "goes by person"),
+        ({"a": {"role": "key"}, "b": {"role": "key"}}, "several columns are keys"),
+        ({"a": {"role": "plain", "shift": {"days": 3}}}, "only a column of role date"),
+        ({"a": {"role": "quasi", "derive": {"name": "x"}}}, "needs one of"),
+        ({"a": {"role": "key", "derive": {"age_at": "b"}}}, "what is derived is quasi, sensitive or plain"),
+        ({"a": {"role": "quasi", "subject": True}}, "belongs to a key"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(attributes, words):
+    with pytest.raises(PolicyError, match=words):
+        medveil.anonymize(pa.table({"a": ["1"], "b": ["2"]}), {**POLICY, "attributes": attributes})
+
+
+def test_two_columns_of_one_published_name_are_refused(visits):
+    attributes = {**POLICY["attributes"], "stop": {"role": "plain", "derive": {"days_after": "start", "name": "sex"}}}
+    with pytest.raises(PolicyError, match="Two columns are published as 'sex'"):
+        medveil.anonymize(visits, {**POLICY, "attributes": attributes})
+
+
+def test_methods_that_do_not_keep_records_refuse_keys(visits):
+    with pytest.raises(PolicyError, match="which only optimal and mondrian publish"):
+        medveil.anonymize(visits, {**POLICY, "method": "iack"})
+
+
+def test_mondrian_takes_keys_and_dates(visits, tmp_path):
+    medveil.anonymize(visits, {**POLICY, "method": "mondrian"}, out=tmp_path / "out")
+    assert medveil.audit(tmp_path / "out", visits).ok
