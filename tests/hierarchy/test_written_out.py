@@ -22,7 +22,8 @@ TREE = {"Respiratory": ["flu", "cold"], "Heart": {"Rhythm": ["flutter", "pause"]
 
 def test_every_builder_is_found_by_its_word():
     found = builders()
-    assert list(found) == ["dates", "file", "flat", "intervals", "mask", "taxonomy", "top-bottom"]
+    assert list(found) == sorted(found)
+    assert set(found) >= {"dates", "file", "flat", "intervals", "mask", "taxonomy", "top-bottom", "icd-10-cm", "zip3"}
     assert all(spec.model_fields["type"].default == word for word, spec in found.items())
 
 

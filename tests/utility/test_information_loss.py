@@ -13,7 +13,7 @@ from medveil.methods.dp.ipa_proved import Mechanism
 from medveil.methods.dp.losses import losses_of_parts, noisy_losses
 from medveil.methods.dp.method import grid_of, noisy_published, table_of, whole_table
 from medveil.policy import load_policy
-from medveil.utility.information_loss import InformationLoss
+from medveil.utility.information_loss import InformationLoss, _numbered
 
 POLICY = {
     "attributes": {
@@ -119,3 +119,9 @@ def test_labels_that_overlap_have_no_cells():
     with opened(policy, folder, people(4)) as (problem, _):
         texts = pa.table({"age": ["[0-4]", "[0-9]", "[5-9]", "3"], "sex": ["f"] * 4, "ill": ["a"] * 4})
         assert isinstance(InformationLoss().compute(Comparison(problem, texts)), Skipped)
+
+
+def test_cells_without_sensitive_columns_are_all_of_one_number():
+    """A column of stars beside others is looked at by combinations of sensitive values, also where there are none."""
+    published, kept = _numbered(np.empty((0, 3), dtype=np.int32), np.empty((0, 2), dtype=np.int64), [])
+    assert (published.tolist(), kept.tolist()) == ([0, 0, 0], [0, 0])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from medveil.cells import make_cells
+from medveil.guessing.code_trees import find_code_tree
 from medveil.guessing.guess import guess
 from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
@@ -37,10 +38,12 @@ def hierarchy(data: Any, column: str, *, run: Run | None = None, **options: Any)
     source.position(column)
     with run.stoppable(), run.engine(source, [column]) as engine:
         run.step(Stage.COUNT)
-        cells = make_cells(engine.cells([column]), [column], [], {})
+        raw = engine.cells([column])
         guessed = guess(engine.profile(column))
+    tree = find_code_tree([value for value in raw["q0"].to_pylist() if value is not None], guessed.concept)
+    cells = make_cells(raw, [column], [], {column: tree.kinds[0] if tree else None})
     domain = cells.domains[column]
     concept = guessed.concept if guessed.kind is domain.kind else ""
-    specification = propose(facts_of(domain, concept), declare_domain=True) or Flat()
+    specification = tree or propose(facts_of(domain, concept), declare_domain=True) or Flat()
     counts = np.bincount(cells.codes[0], cells.counts).astype(np.int64)
     return Proposal(specification, specification.bind(domain, column, run.workspace, counts))

@@ -12,6 +12,7 @@ from typing import Any
 from medveil.app.starting import started
 from medveil.engine import Limits
 from medveil.errors import OutputError
+from medveil.guessing.code_trees import with_code_tree
 from medveil.guessing.guess import ColumnProfile, Guess, guess
 from medveil.guessing.starter_policy import one_subject, starter_policy
 from medveil.release.directory import write_whole
@@ -84,6 +85,6 @@ def inspect(
         for number, name in enumerate(source.names):
             run.step(Stage.COUNT, number / len(source.names))
             profiles.append(engine.profile(name))
-        guesses = [found for _, found in one_subject([(p.name, guess(p)) for p in profiles])]
+        guesses = [found for _, found in one_subject([(p.name, with_code_tree(p, guess(p))) for p in profiles])]
         quasi = [p.name for p, g in zip(profiles, guesses, strict=True) if g.role is Role.QUASI]
         return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi))

@@ -106,7 +106,7 @@ def _prepare(
             max_levels=_max_levels(policy, schema.quasi, hierarchies),
             specifications={name: specification(policy.attributes[name]) for name in cells.domains},
             workspace=workspace,
-            described={name: _described(policy.attributes[name]) for name in hierarchies},
+            described={name: specification(policy.attributes[name]).described() for name in hierarchies},
             stars=policy.output.suppressed == "stars",
             preparation=counted.preparation,
         )
@@ -289,11 +289,6 @@ def _hierarchies(policy: Policy, cells: Cells, workspace: Workspace) -> dict[str
 def specification(attribute: AttributePolicy) -> HierarchySpec:
     """The hierarchy of a column: the one that is declared, or from its values straight to the root."""
     return attribute.hierarchy if attribute.hierarchy is not None else Flat(domain=attribute.domain)
-
-
-def _described(attribute: AttributePolicy) -> Mapping[str, object]:
-    declared = specification(attribute)
-    return {"type": declared.name, **declared.model_dump(mode="json", exclude_unset=True)}
 
 
 def _least_level(attribute: AttributePolicy) -> int:

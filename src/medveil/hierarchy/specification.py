@@ -78,6 +78,10 @@ class HierarchySpec(BaseModel, ABC):
         """What the policy says, without what it leaves to the defaults."""
         return {"type": self.name, **self.model_dump(mode="json", by_alias=True, exclude_unset=True)}
 
+    def described(self) -> dict[str, Any]:
+        """What a manifest tells: enough to build the same hierarchy again, and of which version it was."""
+        return self.to_dict()
+
     @property
     def least_level(self) -> int:
         """The least level at which values may be published: 1 where codes stand for some of them from there on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,10 +87,12 @@ def check_parents(table: Tabulated, column: str) -> None:
                 )
 
 
-def bind_table(spec: HierarchySpec, table: Tabulated, domain: Domain, column: str) -> Hierarchy:
-    """The hierarchy over the values of a domain."""
+def bind_table(
+    spec: HierarchySpec, table: Tabulated, domain: Domain, column: str, read: Callable[[str], str] = str
+) -> Hierarchy:
+    """The hierarchy over the values of a domain; `read` says which leaf a value means."""
     rows = distinct_rows(table, canonical_leaves(table.leaves, domain.kind), column)
-    chosen = np.fromiter((rows.get(value or "", -1) for value in domain.values), np.int64, len(domain))
+    chosen = np.fromiter((rows.get(read(value or ""), -1) for value in domain.values), np.int64, len(domain))
     # The leaf of the missing value counts only where the domain has a missing value.
     each = np.array([row for row, leaf in enumerate(table.leaves) if leaf or domain.has_missing], dtype=np.int64)
     known = chosen >= 0
