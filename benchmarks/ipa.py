@@ -53,7 +53,7 @@ def measure(table: pa.Table, folder: Path) -> tuple[float, float]:
         counted = time.perf_counter()
         draft = InformativePreserving().anonymize(problem, Run())
         made = time.perf_counter() - counted
-        draft.published.write(folder / "release.csv", "csv")
+        draft.published.write(folder, "csv")
     return time.perf_counter() - begun, made
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from medveil.cli import app
+from medveil.engine import engines
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.methods import methods
@@ -70,6 +71,7 @@ def page() -> str:
         "## The policy file",
         *("\n".join(fields(part)) if not isinstance(part, str) else part for part in policy_parts()),
         *section("Sources", "type", sources(), frozenset({"type"})),
+        *section("Engines", "type", engines(), frozenset({"type"})),
         *section("Privacy models", "model", models(), frozenset()),
         *section("Methods", "name", methods(), frozenset()),
         *section("Hierarchies", "type", builders(), frozenset({"type"})),

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
-from medveil.errors import PolicyError
+from medveil.app.preparation import with_engine
+from medveil.engine import named_engine
+from medveil.errors import InputError, PolicyError
 from medveil.methods import methods
 from medveil.policy import Policy, load_policy
+from medveil.run import Run
 from medveil.table.schema import Role
 
 GOOD = """\
@@ -157,3 +160,17 @@ def test_faults_are_kept_beside_the_text_for_forms(load):
 def test_an_error_without_a_place_is_one_fault():
     error = PolicyError("The policy names no data.", "Add 'data: FILE'.")
     assert [fault.sentence for fault in error.faults] == ["The policy names no data. Add 'data: FILE'."]
+
+
+def test_a_policy_names_its_engine(load):
+    """The engine that a run was handed comes first, then the policy's, then DuckDB."""
+    policy = load(GOOD + "engine: {type: duckdb}\n")
+    assert policy.model_dump(mode="json")["engine"] == {"type": "duckdb"}
+    assert with_engine(Run(), policy).engines == policy.engine.open
+    mine = named_engine("duckdb")
+    assert with_engine(Run(engines=mine), policy).engines is mine
+    assert with_engine(Run(), load(GOOD)).engines is None
+    with pytest.raises(PolicyError, match="there is no 'sparc'"):
+        load(GOOD + "engine: sparc\n")
+    with pytest.raises(InputError, match="There is no engine 'sparc'"):
+        named_engine("sparc")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.engine import EngineFactory
+from medveil.engine import Engine
 from medveil.sources.source import Source
-from medveil.table.arrow import number_array, numpy_of
+from medveil.table.arrow import encoded_texts, number_array, numpy_of
 from medveil.table.domain import Domain, encode, find_kind
 from medveil.table.schema import Kind, Schema
 
@@ -62,11 +63,10 @@ def make_cells(
     """
     codes, domains = [], {}
     for position, name in enumerate((*quasi, *sensitive)):
-        column = table[f"q{position}"].combine_chunks().dictionary_encode(null_encoding="encode")
-        texts = column.dictionary.to_pylist()
+        indices, texts = encoded_texts(table[f"q{position}"])
         kind = kinds.get(name) or find_kind([text for text in texts if text is not None])
         domains[name], recode = encode(texts, kind, name, (formats or {}).get(name))
-        codes.append(recode[numpy_of(column.indices)])
+        codes.append(recode[indices])
     counts = numpy_of(table["records"]).astype(np.int64)
     shape = (len(quasi), len(counts))
     return Cells(
@@ -79,14 +79,17 @@ def make_cells(
 
 
 def with_population(
-    raw: pa.Table, schema: Schema, population: Source | None, open_engine: EngineFactory
+    raw: pa.Table,
+    schema: Schema,
+    population: Source | None,
+    counted: Callable[[Source, Sequence[str]], AbstractContextManager[Engine]],
 ) -> tuple[pa.Table, NDArray[np.int64] | None]:
     """The distinct tuples of the data followed by those of a population, which have no records, and for each tuple
-    how many of the population it stands for (None without a population).
+    how many of the population it stands for (None without a population). `counted` opens an engine.
     """
     if population is None:
         return raw, None
-    with open_engine(population, schema.quasi) as engine:
+    with counted(population, schema.quasi) as engine:
         people = engine.cells(schema.quasi)
     anything = raw.slice(0, 1)
     columns = {
@@ -97,8 +100,7 @@ def with_population(
     }
     columns["records"] = number_array(np.zeros(len(people), dtype=np.int64))
     joined = pa.concat_tables([raw, pa.table(columns).cast(raw.schema)])
-    counted = np.concatenate([np.zeros(len(raw), dtype=np.int64), numpy_of(people["records"])])
-    return joined, counted
+    return joined, np.concatenate([np.zeros(len(raw), dtype=np.int64), numpy_of(people["records"])])
 
 
 def _repeat(value: pa.ChunkedArray, times: int) -> pa.Array:

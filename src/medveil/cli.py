@@ -43,6 +43,9 @@ Threads = Annotated[int | None, typer.Option(help="How many cores to use; all wh
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="The privacy ledger of the data (default: beside the data).")
 ]
+EngineName = Annotated[
+    str | None, typer.Option("--engine", help="Where rows are counted, instead of what the policy says.")
+]
 Memory = Annotated[str | None, typer.Option(help="How much memory the engine may use, such as 4GB.")]
 
 
@@ -68,6 +71,7 @@ def anonymize(
     data: Annotated[Path | None, typer.Option(help="Records to use instead of those the policy names.")] = None,
     trace: Annotated[Path | None, typer.Option(help="Also write the search tree to this file; stays with you.")] = None,
     ledger: LedgerFile = None,
+    engine: EngineName = None,
     as_json: AsJson = False,
     threads: Threads = None,
     memory: Memory = None,
@@ -78,7 +82,7 @@ def anonymize(
 
     if trace is not None:
         use_case.check_trace(policy, trace)
-    with _run(threads, memory) as run:
+    with _run(threads, memory, engine) as run:
         release = use_case.anonymize(data, policy, out=out, ledger=ledger, run=run)
     if trace is not None:
         use_case.write_trace(release, trace)
@@ -357,17 +361,22 @@ def reproduce(
 
 
 @contextmanager
-def _run(threads: int | None = None, memory: str | None = None) -> Iterator[Run]:
+def _run(threads: int | None = None, memory: str | None = None, engine: str | None = None) -> Iterator[Run]:
     """A run that shows how far it is, and keeps ledgers where the user's programs keep such things."""
     from medveil import terminal  # noqa: PLC0415
-    from medveil.engine import Limits  # noqa: PLC0415
+    from medveil.engine import Limits, named_engine  # noqa: PLC0415
     from medveil.release.ledgers import LEDGERS, Ledgers  # noqa: PLC0415
     from medveil.run import Run  # noqa: PLC0415
     from medveil.system import state_folder  # noqa: PLC0415
 
     state = Path(os.environ.get(STATE) or state_folder())
     with terminal.progress() as listener:
-        yield Run(listener=listener, limits=Limits(threads, memory), ledgers=Ledgers(index=state / LEDGERS))
+        yield Run(
+            listener=listener,
+            limits=Limits(threads, memory),
+            ledgers=Ledgers(index=state / LEDGERS),
+            engines=None if engine is None else named_engine(engine),
+        )
 
 
 def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:

@@ -21,7 +21,7 @@ from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.hierarchy.specification import OWN, HierarchySpec
 from medveil.sources.source import SPACES
-from medveil.table.arrow import number_array, numpy_of
+from medveil.table.arrow import encoded_texts, number_array, numpy_of
 from medveil.table.dates import DATE_FORMATS, read_date
 from medveil.table.domain import Domain, canonical, domain_of, find_kind, read_number
 from medveil.table.schema import Kind
@@ -187,8 +187,7 @@ def declared_cells(
     domains, hierarchies, outside = {}, {}, {}
     kept = np.ones(len(raw), dtype=np.bool_)
     for position, name in enumerate((*quasi, *sensitive)):
-        column = raw[f"q{position}"].combine_chunks().dictionary_encode(null_encoding="encode")
-        texts = column.dictionary.to_pylist()
+        indices, texts = encoded_texts(raw[f"q{position}"])
         declared = declare(specs[name], name, kinds.get(name), workspace)
         if declared is None:
             if name in quasi or not undeclared_sensitive:
@@ -200,7 +199,6 @@ def declared_cells(
         declared = replace(declared, written=(formats or {}).get(name))
         lookup = np.array([declared.code(text) for text in texts], dtype=np.int32)
         strange = np.array([text is None or declared.inside(text) is None for text in texts], dtype=np.bool_)
-        indices = numpy_of(column.indices)
         codes.append(lookup[indices] if len(texts) else np.zeros(0, dtype=np.int32))
         domains[name] = declared.domain
         outside[name] = int(counts[strange[indices]].sum()) if len(texts) else 0

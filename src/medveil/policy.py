@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from medveil.engine import engines
+from medveil.engine.specification import EngineSpec
 from medveil.errors import Fault, PolicyError, did_you_mean
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
@@ -279,6 +281,10 @@ class Policy(_Part):
     evaluation: Annotated[EvaluationPolicy, Field(description="What is measured beside what always is.")] = (
         EvaluationPolicy()
     )
+    engine: Annotated[
+        Annotated[EngineSpec, OneOf("type", engines)] | None,
+        Field(description="Where rows are scanned and counted; DuckDB in this process where left out."),
+    ] = None
     seed: Annotated[
         int | None, Field(ge=0, description="Makes the run repeatable, and the release not for publication.")
     ] = None

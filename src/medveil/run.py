@@ -94,7 +94,8 @@ class Run:
     random, seeded: random numbers; `seeded` where they can be drawn again, so that nothing may be published.
     listener: is told of every event.
     cancelled: whether somebody wants the run to stop; looked at in every step, and while an engine counts.
-    engines, limits: what opens an engine, and what that may use.
+    engines, limits: what opens an engine, and what that may use. Where no engine is handed in, it is the one that the
+        policy names, or DuckDB in this process.
     workspace: where paths start, and how far they may lead.
     ledgers: where the privacy ledgers of data sets are kept; None where none is, so that no budget can be.
     """
@@ -103,7 +104,7 @@ class Run:
     seeded: bool = False
     listener: Listener = _nobody
     cancelled: Callable[[], bool] = _never
-    engines: EngineFactory = open_engine
+    engines: EngineFactory | None = None
     limits: Limits = field(default_factory=Limits)
     workspace: Workspace = field(default_factory=Workspace)
     ledgers: Ledgers | None = None
@@ -125,7 +126,8 @@ class Run:
     @contextmanager
     def engine(self, source: Source, columns: Sequence[str], *, may_be_empty: bool = False) -> Iterator[Engine]:
         """An engine that holds a source's columns, and stops counting where the run is cancelled."""
-        opened = self.engines(source, columns, self.limits, may_be_empty=may_be_empty, interrupting=self.interrupting)
+        engines = self.engines or open_engine
+        opened = engines(source, columns, self.limits, may_be_empty=may_be_empty, interrupting=self.interrupting)
         try:
             with self.interrupting(opened.interrupt):
                 yield opened

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import medveil
 from medveil.auditor import audit, order
 from medveil.auditor.order import descents
-from medveil.auditor.published import ReleaseFile
+from medveil.auditor.published import ReleaseFiles
 from medveil.release.manifest import file_hash
 
 COLUMNS = {"age": "qc", "ill": "sc"}
@@ -87,7 +87,7 @@ def test_descents_are_counted_as_python_counts_them(rows, size):
     try:
         with duckdb.connect() as connection:
             connection.register("rows", table)
-            assert descents(connection, ReleaseFile(("a", "b"), "rows", is_csv=False)) == expected
+            assert descents(connection, ReleaseFiles(("a", "b"), "rows")) == expected
     finally:
         order.BATCH = whole
 
@@ -96,6 +96,6 @@ def test_numbers_that_a_method_made_may_stand_as_numbers(tmp_path):
     table = pa.table({"f0": ["2", "9", "10", "10"], "f1": ["b", "a", "a", "b"]})
     with duckdb.connect() as connection:
         connection.register("rows", table)
-        release = ReleaseFile(("class_id", "age"), "rows", is_csv=False)
+        release = ReleaseFiles(("class_id", "age"), "rows")
         assert descents(connection, release) == 1
         assert descents(connection, release, made=["class_id"]) == 0

@@ -1,6 +1,7 @@
 """What every engine must give, against counting by hand."""
 
 import datetime as dt
+import hashlib
 from collections import Counter, defaultdict
 from decimal import Decimal
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from medveil.cells import make_cells
 from medveil.engine import with_rows
 from medveil.engine.links import read_links
 from medveil.errors import InputError, OutputError
@@ -214,36 +216,47 @@ def test_records_one_by_one(engines, rows, chosen):
 @pytest.mark.parametrize("file_format", ["csv", "parquet"])
 def test_publications_are_written(engines, tmp_path, file_format):
     rows = [("b", None, "1"), ("a", 'say "x", y', "2"), (None, "é\n😀", "3"), ("a", "", "4")]
-    path = tmp_path / f"release.{file_format}"
     with opened(engines, rows) as engine:
         publication = engine.publish_table(table_of(rows))
-        publication.write(path, file_format)
+        parts = publication.write(tmp_path, file_format)
         expected = published(publication)
         with pytest.raises(OutputError, match="cannot be written"):
-            publication.write(tmp_path / "nowhere" / "release", file_format)
-    if file_format == "parquet":
-        read = pa.parquet.read_table(path)
-    else:
-        read = pa.csv.read_csv(
-            path,
-            parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(NAMES, pa.string()),
-                strings_can_be_null=True,
-                null_values=[""],
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    assert read.column_names == list(NAMES)
-    assert [tuple(row.values()) for row in read.to_pylist()] == expected
+            publication.write(tmp_path / "nowhere", file_format)
+    read = []
+    for part in parts:
+        path = tmp_path / part.name
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == part.sha256
+        table = read_part(path)
+        assert table.column_names == list(NAMES)
+        assert table.num_rows == part.rows
+        read += [tuple(row.values()) for row in table.to_pylist()]
+    assert read == expected
+    names = [part.name for part in parts]
+    assert names == [f"release.{file_format}"] or all(name.startswith("release/") for name in names)
+
+
+def read_part(path):
+    if path.suffix == ".parquet":
+        return pa.parquet.read_table(path)
+    return pa.csv.read_csv(
+        path,
+        parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+        convert_options=pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(NAMES, pa.string()),
+            strings_can_be_null=True,
+            null_values=[""],
+            quoted_strings_can_be_null=False,
+        ),
+    )
 
 
 def test_nothing_is_published_with_its_header(engines, tmp_path):
     with opened(engines, [("x", "y", "z")]) as engine:
         empty = engine.expand(table_of([("x", "y", "z")]), np.zeros(1, dtype=np.int64))
         assert empty.rows == 0
-        empty.write(tmp_path / "release.csv", "csv")
-    assert (tmp_path / "release.csv").read_text(encoding="utf-8") == "a,A,who\n"
+        (part,) = empty.write(tmp_path, "csv")
+        assert part.rows == 0
+    assert (tmp_path / part.name).read_text(encoding="utf-8") == "a,A,who\n"
 
 
 def test_typed_values_become_texts_alike(engines):
@@ -302,3 +315,24 @@ def test_an_empty_table_is_refused_unless_it_may_be(engines):
     with engines(open_source(nothing), NAMES, may_be_empty=True) as engine:
         assert engine.rows == 0
         assert len(engine.cells(NAMES)) == 0
+
+
+@quick
+@given(rows=tables)
+def test_cells_may_come_back_as_codes(engines, rows):
+    """Texts in dictionaries, which is how cells travel from an engine that is elsewhere."""
+    columns = ["a", "A"]
+    with opened(engines, rows) as engine:
+        cells = engine.cells(columns)
+        coded = pa.table(
+            [column.combine_chunks().dictionary_encode() for column in cells.columns[:2]] + [cells["records"]],
+            names=cells.column_names,
+        )
+        labels = [pa.array([f"{i}" for i in range(len(cells))])] * 2
+        kept = np.arange(len(cells)) % 2 == 0
+        plain = [engine.publish(given, columns, labels, kept, ["who"]) for given in (cells, coded)]
+        assert published(plain[0]) == published(plain[1])
+        first, again = (make_cells(given, ["a"], ["A"], dict.fromkeys(columns)) for given in (cells, coded))
+        assert first.domains == again.domains
+        assert np.array_equal(first.codes, again.codes)
+        assert np.array_equal(first.sensitive["A"], again.sensitive["A"])

@@ -122,27 +122,25 @@ def _measure(comparison: Comparison, policy: Policy, workspace: Workspace, run: 
 
 
 def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Manifest:
-    release = f"release.{policy.output.format}"
-    draft.published.write(target / release, policy.output.format)
+    parts = draft.published.write(target, policy.output.format)
     for name, table in draft.companions.items():
         pa.csv.write_csv(table, target / name)
     if draft.links is not None:
         draft.links(target / INTERNAL / LINKS)
     manifest = draft_manifest(
         draft,
-        release,
+        parts,
         subject=problem.schema.subject,
         seeded=policy.seed is not None,
         suppressed=policy.output.suppressed,
     )
-    files = {name: file_hash(target / name) for name in (release, *draft.companions)}
+    files = {**manifest.files, **{name: file_hash(target / name) for name in draft.companions}}
     pseudonyms = None
     if problem.changed is not None:
         keep_key(problem.changed.key, target)
         if problem.schema.names(Role.KEY):
             pseudonyms = pseudonyms_for_recipients(problem.changed.key)
-    rows = {"published": draft.published.rows, **manifest.rows}
-    return replace(manifest, rows=rows, pseudonyms=pseudonyms, files=files)
+    return replace(manifest, pseudonyms=pseudonyms, files=files)
 
 
 def _prove(target: Path, problem: Problem, manifest: Manifest, workspace: Workspace, run: Run) -> Manifest:

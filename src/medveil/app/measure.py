@@ -20,7 +20,7 @@ from medveil.app.preparation import prepare
 from medveil.app.reached import Reached, reached
 from medveil.app.starting import started
 from medveil.codes.combine import combine
-from medveil.engine import Engine, Limits, open_engine, with_rows
+from medveil.engine import Engine, Limits, with_rows
 from medveil.errors import InputError, PolicyError
 from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.policy import Policy, load_policy
@@ -29,6 +29,7 @@ from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel
 from medveil.release.draft import Basis
 from medveil.release.manifest import INTERNAL, NAME, Manifest, read_manifest
+from medveil.release.reading import read_texts
 from medveil.release.status import Status
 from medveil.risk.risk import RiskFinding
 from medveil.run import Listener, Run, Stage
@@ -125,7 +126,7 @@ def _measure(
     target: Any, original: Any, policy: Any, other: Any, options: Mapping[str, Any], run: Run, *, quick: bool
 ) -> Measurement:
     run.step(Stage.READ)
-    given = _open(target, options)
+    given = _open(target, options, run)
     source = given.source if original is None else open_source(original, **options)
     settled, workspace, roles_from = _policy(policy, given, source, run, whole=original is not None)
     with prepare(settled, source, workspace, run, population=settled.evaluation.population) as problem:
@@ -136,7 +137,7 @@ def _measure(
             published = replace(given.alone, table=_table(given.source, problem.engine, problem.published))
         comparison = published.beside(problem, settled.evaluation, run, original=whole)
         if other is not None:
-            second = _open(other, options).published.beside(problem, settled.evaluation, run)
+            second = _open(other, options, run).published.beside(problem, settled.evaluation, run)
             comparison = replace(comparison, other=second)
         found = evaluate(comparison, models=not quick, attacks=not quick, run=run)
         rows = {"published": comparison.published.num_rows}
@@ -184,6 +185,7 @@ class _Given:
     """A table to measure: where it is read from, and what came with it."""
 
     source: Source
+    run: Run
     manifest: Manifest | None = None
     folder: Path | None = None
 
@@ -191,7 +193,7 @@ class _Given:
     def published(self) -> PublishedTable:
         """The published table with what came with it."""
         if self.manifest is None or self.folder is None:
-            with open_engine(self.source, self.source.names) as engine:
+            with self.run.engine(self.source, self.source.names) as engine:
                 return PublishedTable(_table(self.source, engine, self.source.names))
         return PublishedTable.release(self.folder, self.manifest, self._companions)
 
@@ -204,14 +206,20 @@ class _Given:
     def _companions(self) -> Mapping[str, pa.Table]:
         if self.manifest is None or self.folder is None:
             return {}
-        tables = [name for name in self.manifest.files if name.endswith(".csv") and name != self.manifest.release]
-        return {name: _as_text(self.folder / name) for name in tables if (self.folder / name).is_file()}
+        rows = {self.manifest.release, *self.manifest.parts}
+        tables = [name for name in self.manifest.files if name.endswith(".csv") and name not in rows]
+        return {name: self._as_text(self.folder / name) for name in tables if (self.folder / name).is_file()}
+
+    def _as_text(self, path: Path) -> pa.Table:
+        source = open_source(path)
+        with self.run.engine(source, source.names, may_be_empty=True) as engine:
+            return _table(source, engine, source.names)
 
 
-def _open(target: Any, options: Mapping[str, Any]) -> _Given:
+def _open(target: Any, options: Mapping[str, Any], run: Run) -> _Given:
     """A release directory, or any table."""
     if not (isinstance(target, str | Path) and Path(target).is_dir()):
-        return _Given(open_source(target, **options))
+        return _Given(open_source(target, **options), run)
     folder = Path(target)
     if not (folder / NAME).is_file():
         raise InputError(
@@ -219,15 +227,11 @@ def _open(target: Any, options: Mapping[str, Any]) -> _Given:
             "Name the table itself, and a policy that says what its columns are.",
         )
     manifest = read_manifest(folder)
-    if not (folder / manifest.release).is_file():
-        raise InputError(f"'{folder}' has no '{manifest.release}'.", "Take the whole directory that --out made.")
-    return _Given(open_source(folder / manifest.release), manifest, folder)
-
-
-def _as_text(path: Path) -> pa.Table:
-    source = open_source(path)
-    with open_engine(source, source.names, may_be_empty=True) as engine:
-        return _table(source, engine, source.names)
+    missing = [path.relative_to(folder) for path in manifest.published(folder) if not path.is_file()]
+    if missing:
+        raise InputError(f"'{folder}' has no '{missing[0]}'.", "Take the whole directory that --out made.")
+    rows = read_texts(folder, manifest) if manifest.parts else folder / manifest.release
+    return _Given(open_source(rows), run, manifest, folder)
 
 
 def _table(source: Source, engine: Engine, names: Sequence[str]) -> pa.Table:

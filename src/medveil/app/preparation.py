@@ -46,7 +46,7 @@ def prepare(
 
     `population`: a file to compare with where no model names one; for measures alone, since methods need none.
     """
-    run = run or Run()
+    run = with_engine(run or Run(), policy)
     if not changes(policy):
         with _prepare(policy, source, workspace, run, population) as problem:
             yield problem
@@ -137,7 +137,7 @@ def _count_found(
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
     kinds = {name: _kind(policy.attributes[name]) or _guessed_kind(engine.profile(name)) for name in columns}
-    joined, people = with_population(raw, schema, _population(models, workspace, engine.missing, named), run.engines)
+    joined, people = with_population(raw, schema, _population(models, workspace, engine.missing, named), run.engine)
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds, _formats(schema)), population=people)
     if schema.subject is not None:
         offsets, codes, count = engine.subjects(raw, columns, schema.subject)
@@ -314,6 +314,11 @@ def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, 
                 )
         levels[name] = height if attribute.max_level is None else attribute.max_level
     return levels
+
+
+def with_engine(run: Run, policy: Policy) -> Run:
+    """The run with the engine that the policy names, where none was handed in."""
+    return replace(run, engines=policy.engine.open) if run.engines is None and policy.engine is not None else run
 
 
 def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:

@@ -14,14 +14,14 @@ import duckdb
 from medveil.auditor.changed import ChangedSource, SourceTable, needs_secret
 from medveil.auditor.context import CannotTell, Check, Finding, NotOurs, Refuted
 from medveil.auditor.counterfeits import WithCounterfeits
+from medveil.auditor.door import Door, OpensDoor, Unreadable
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.figures import same_figures
 from medveil.auditor.files import check_shape, column_problems, file_problems, row_problems
 from medveil.auditor.groups import InGroups
+from medveil.auditor.in_process import file_door
 from medveil.auditor.known import CHECKS
 from medveil.auditor.models import MODELS
-from medveil.auditor.order import descents
-from medveil.auditor.published import ReleaseFile, Unreadable, blank_lines, open_release
 from medveil.auditor.report import AuditReport, ClaimFinding
 from medveil.auditor.truth import Truth, compare_with_source, misread_as
 from medveil.release.draft import Counting
@@ -47,6 +47,7 @@ def audit(
     secret: bytes | None = None,
     step: Callable[[float], None] = lambda _share: None,
     interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]] = nullcontext,
+    open_door: OpensDoor = file_door,
 ) -> AuditReport:
     """Prove the claims of the release in `folder` again.
 
@@ -56,6 +57,7 @@ def audit(
     files are that were named by a place of the steward's machine, which the manifest does not tell.
     `secret` is the key of pseudonyms and offsets, without which columns that were made with it cannot be compared.
     `step` is told the share of the claims that is done; within `interrupting`, what is given to it stops all counting.
+    `open_door` reaches the rows, where they are not files of this machine.
     """
     listed = manifest is None
     manifest = manifest or read_manifest(folder)
@@ -63,35 +65,31 @@ def audit(
     problems = [*_status_problems(manifest), *file_problems(folder, manifest, listed=listed or bool(manifest.files))]
     named = source.path if source is not None else None
     base = base or Workspace((named or folder / "any").parent)
-    with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
-        config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
-        with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
-            without_key = source is not None and secret is None and needs_secret(manifest.attributes)
-            try:
-                source = None if without_key else _changed(connection, manifest, source, secret, Path(spill))
-                release = open_release(folder / manifest.release)
-                unfit = column_problems(manifest, release.names)
-                evidence = None if unfit else Evidence(connection, folder, manifest, release, source, base, places)
-            except Unreadable:
-                unfit, evidence = [f"the file '{manifest.release}' cannot be read"], None
-            if evidence is None:
-                none = Finding(None, False, "the release is not what the manifest declares")
-                failing = tuple(ClaimFinding(claim, none) for claim in manifest.claims)
-                return AuditReport(failing, (*problems, *unfit), read_status(manifest.status))
+    without_key = source is not None and secret is None and needs_secret(manifest.attributes)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="medveil-") as spill,
+            open_door(folder, manifest, interrupting) as door,
+        ):
+            source = None if without_key else _changed(door, manifest, source, secret, Path(spill))
+            unfit = column_problems(manifest, door.names)
+            if unfit:
+                return _unfit(manifest, (*problems, *unfit))
+            evidence = Evidence(door, folder, manifest, source, base, places)
             problems += row_problems(manifest, evidence.rows, evidence.stars)
-            problems += _layout_problems(evidence, release, folder / manifest.release)
+            problems += _layout_problems(evidence, door)
             truth = _truth(evidence)
             findings = []
             for number, claim in enumerate(manifest.claims):
                 step(number / len(manifest.claims))
                 findings.append(ClaimFinding(claim, _find(evidence, claim, truth)))
+    except Unreadable:
+        return _unfit(manifest, (*problems, f"the file '{manifest.release}' cannot be read"))
     unchecked = (*truth.unchecked, *([_NO_KEY] if without_key else ()))
     return AuditReport(tuple(findings), (*problems, *truth.problems), read_status(manifest.status), unchecked)
 
 
-def _changed(
-    connection: duckdb.DuckDBPyConnection, manifest: Manifest, source: Source | None, secret: bytes | None, spill: Path
-) -> Source | None:
+def _changed(door: Door, manifest: Manifest, source: Source | None, secret: bytes | None, spill: Path) -> Source | None:
     """The source as its columns must be published, where some were changed."""
     if source is None or not any(attribute.get("change") for attribute in manifest.attributes):
         return source
@@ -101,9 +99,16 @@ def _changed(
     person = shown[subject]["change"]["of"] if subject in shown else subject
     beside = (subject,) if subject is not None and subject not in shown else ()
     table = SourceTable(source, kept, person, beside=beside)
-    return ChangedSource(connection, {"release": table}, secret, person or "").write(
+    return ChangedSource(door.connection, {"release": table}, secret, person or "").write(
         "release", spill / "changed.parquet"
     )
+
+
+def _unfit(manifest: Manifest, problems: tuple[str, ...]) -> AuditReport:
+    """The report on files in which nothing can be counted."""
+    none = Finding(None, False, "the release is not what the manifest declares")
+    failing = tuple(ClaimFinding(claim, none) for claim in manifest.claims)
+    return AuditReport(failing, problems, read_status(manifest.status))
 
 
 def _status_problems(manifest: Manifest) -> list[str]:
@@ -115,14 +120,14 @@ def _status_problems(manifest: Manifest) -> list[str]:
     return []
 
 
-def _layout_problems(evidence: Evidence, release: ReleaseFile, path: Path) -> list[str]:
+def _layout_problems(evidence: Evidence, door: Door) -> list[str]:
     """Whether readers get every row, and in an order that says nothing."""
     problems = []
-    skipped = blank_lines(path, release)
+    skipped = door.blank_lines()
     if skipped:
         problems.append(f"the release has {skipped:,} blank lines, which readers of CSV files skip")
     made = [a["name"] for a in evidence.manifest.attributes if a.get("made")]
-    fallen = descents(evidence.connection, release, made)
+    fallen = door.descents(made)
     if fallen:
         problems.append(f"{fallen:,} rows do not stand in the order of what they publish, which may be the original's")
     return problems

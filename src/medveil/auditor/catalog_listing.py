@@ -110,9 +110,10 @@ def _count_classes(evidence: Evidence, column: str, sensitive: tuple[str, ...]) 
     connection = evidence.connection
     quasi = ", ".join(evidence.column(name) for name in evidence.names("quasi"))
     values = "".join(f", {evidence.column(name)} AS s{j}" for j, name in enumerate(sensitive))
+    shown = (*evidence.names("quasi"), *sensitive, column)
     connection.execute(
         f"CREATE OR REPLACE TABLE numbered AS SELECT TRY_CAST({evidence.column(column)} AS BIGINT) AS id, "
-        f"{quasi}{values}, count(*) AS n FROM ({evidence.published_rows(column)}) GROUP BY ALL"
+        f"{quasi}{values}, sum(n)::BIGINT AS n FROM ({evidence.published_rows(shown)}) GROUP BY ALL"
     )
     both, ids, tuples, unread = evidence.one(
         f"SELECT (SELECT count(*) FROM (SELECT DISTINCT id, {quasi} FROM numbered)), "

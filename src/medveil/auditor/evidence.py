@@ -65,9 +65,10 @@ class Evidence(Tables):
                 columns.append(f"coalesce(forms_{column}.form, rows.{column}) AS {column}, ")
             else:
                 columns.append(f"rows.{column}, ")
+        rows = self.published_rows((*self.counted, str(self.manifest.subject)))
         self.connection.execute(
             f"CREATE TABLE IF NOT EXISTS linked AS SELECT DISTINCT {''.join(columns)}rows.{person} AS {PERSON} "
-            f"FROM ({self.published_rows()}) AS rows {' '.join(joins)} WHERE rows.{person} IS DISTINCT FROM '{STAR}'"
+            f"FROM ({rows}) AS rows {' '.join(joins)} WHERE rows.{person} IS DISTINCT FROM '{STAR}'"
         )
 
     @cached_property

@@ -36,7 +36,8 @@ def _well_made(manifest: Manifest) -> bool:
         and isinstance(manifest.rows, Mapping)
         and all(_is_number(number) for number in manifest.rows.values())
         and isinstance(manifest.files, Mapping)
-        and all(_is_file_name(name) for name in (manifest.release, *manifest.files))
+        and _are_parts(manifest.parts, manifest.release)
+        and all(_is_file_name(name) for name in (manifest.release, *(manifest.files.keys() - manifest.parts.keys())))
         and isinstance(manifest.subject, str | None)
         and isinstance(manifest.suppressed, str)
         and manifest.suppressed in {"removed", "stars"}
@@ -97,12 +98,24 @@ def _is_file_name(name: Any) -> bool:
     return isinstance(name, str) and name not in {"", ".", "..", NAME, INTERNAL} and not any(c in name for c in "/\\\0")
 
 
+def _are_parts(parts: Any, release: str) -> bool:
+    """Whether they are files in the folder of the release, and how many rows each has."""
+    return isinstance(parts, Mapping) and all(
+        isinstance(name, str)
+        and name.startswith(f"{release}/")
+        and _is_file_name(name.removeprefix(f"{release}/"))
+        and _is_number(rows)
+        for name, rows in parts.items()
+    )
+
+
 def file_problems(folder: Path, manifest: Manifest, *, listed: bool) -> list[str]:
     """What is missing, extra or changed among the published files; `listed`: the manifest must list them by now."""
-    problems = []
-    if listed and manifest.release not in manifest.files:
-        problems.append(f"the manifest does not list '{manifest.release}' among its files")
-    for name in dict.fromkeys((manifest.release, *manifest.files)):
+    rows = [path.relative_to(folder).as_posix() for path in manifest.published(folder)]
+    problems = [
+        f"the manifest does not list '{name}' among its files" for name in rows if listed and name not in manifest.files
+    ]
+    for name in dict.fromkeys((*rows, *manifest.files)):
         path = folder / name
         if not path.is_file():
             problems.append(f"the file '{name}' is missing")
@@ -110,10 +123,13 @@ def file_problems(folder: Path, manifest: Manifest, *, listed: bool) -> list[str
             problems.append(f"the file '{name}' was changed after it was written")
     if listed:
         known = {manifest.release, *manifest.files, NAME, INTERNAL}
+        there = sorted(folder.iterdir())
+        if manifest.parts and (folder / manifest.release).is_dir():
+            there += sorted((folder / manifest.release).iterdir())
         problems += [
-            f"the file '{path.name}' is not listed in the manifest"
-            for path in sorted(folder.iterdir())
-            if path.name not in known
+            f"the file '{name}' is not listed in the manifest"
+            for name in (path.relative_to(folder).as_posix() for path in there)
+            if name not in known
         ]
     return problems
 
@@ -164,6 +180,9 @@ def row_problems(manifest: Manifest, rows: int, stars: int) -> list[str]:
     problems = []
     if "published" in told and told["published"] != rows:
         problems.append(f"the release has {rows:,} rows where the manifest tells {told['published']:,}")
+    listed = sum(manifest.parts.values())
+    if manifest.parts and listed != rows:
+        problems.append(f"the release has {rows:,} rows where the manifest tells {listed:,} in its parts")
     hidden = told.get("suppressed", 0)
     if manifest.suppressed == "stars" and stars < hidden:
         problems.append(f"the release has {stars:,} rows of '*' for {hidden:,} suppressed records")

@@ -65,9 +65,10 @@ class ClassGroups:
         quasi = ", ".join(evidence.column(name) for name in evidence.names("quasi"))
         named = "".join(f", {evidence.column(name)} AS s{j}" for j, name in enumerate(self.sensitive))
         named += "".join(f", {evidence.column(name)} AS p{j}" for j, name in enumerate(self.plain))
+        shown = (*evidence.names("quasi"), *self.sensitive, *self.plain, CLASS_ID)
         evidence.connection.execute(
             f"CREATE OR REPLACE TABLE class_rows AS SELECT TRY_CAST({evidence.column(CLASS_ID)} AS BIGINT) AS id, "
-            f"{quasi}{named}, count(*) AS n FROM ({evidence.published_rows(CLASS_ID)}) GROUP BY ALL"
+            f"{quasi}{named}, sum(n)::BIGINT AS n FROM ({evidence.published_rows(shown)}) GROUP BY ALL"
         )
         several, unread = evidence.one(
             f"SELECT (SELECT count(*) FROM (SELECT id FROM (SELECT DISTINCT id, {quasi} FROM class_rows) "

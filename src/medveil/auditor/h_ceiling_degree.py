@@ -7,7 +7,6 @@ import numpy as np
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import built
-from medveil.auditor.reading import relation, text
 from medveil.errors import MedveilError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, build
 from medveil.sources.source import Source
@@ -39,9 +38,8 @@ def degrees(evidence: Evidence, name: str) -> dict[str | None, float]:
 
 
 def _hierarchy(evidence: Evidence, name: str, source: Source) -> Hierarchy:
-    records = relation(evidence.connection, source)
     rows = evidence.connection.execute(
-        f"SELECT {text(source, name)} AS t, count(*) AS n FROM {records} GROUP BY t"
+        f"SELECT f0 AS t, sum(n)::BIGINT AS n FROM {evidence.door.originals(source, [name])} GROUP BY t"
     ).fetchall()
     try:
         domain, codes = encode([text for text, _ in rows], evidence.kinds[name], name, evidence.formats.get(name))

@@ -12,17 +12,17 @@ and otherwise a random walk by exchanges between two people, which has these wei
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.groups import ClassGroups
-from medveil.auditor.published import open_release
+from medveil.auditor.in_process import file_door
 from medveil.release.manifest import read_manifest
 
 Numbers = NDArray[np.float64]
@@ -189,7 +189,7 @@ def _sampled_assignments(weights: Numbers, of_person: Counts, people: Counts, co
 def learned_from_files(folder: Path) -> dict[str, list[LearnedGuess]]:
     """What the attacker guesses of each sensitive attribute, from a release directory alone."""
     manifest = read_manifest(folder)
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-        evidence = Evidence(connection, folder, manifest, open_release(folder / manifest.release))
+    with file_door(folder, manifest, nullcontext) as door:
+        evidence = Evidence(door, folder, manifest)
         groups = ClassGroups(evidence)
         return {name: learn(groups, position) for position, name in enumerate(groups.sensitive)}

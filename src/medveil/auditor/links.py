@@ -82,7 +82,7 @@ def _differences(tables: Tables) -> str:
     columns = tables.columns(names)
     stars = ", ".join([f"'{STAR}'"] * len(names)) or "0"
     balance = (
-        f"SELECT {columns}, 1 AS d FROM kept UNION ALL SELECT {columns}, -1 AS d FROM ({tables.published_rows()}) "
+        f"SELECT {columns}, 1 AS d FROM kept UNION ALL SELECT {columns}, -n AS d FROM ({tables.published_rows(names)}) "
         f"UNION ALL SELECT {stars}, {tables.hidden} AS d"
     )
     unpublished, unexplained = tables.one(

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from medveil.auditor.published import ReleaseFile
+from medveil.auditor.published import ReleaseFiles
 from medveil.table.arrow import number_array, numpy_of
 
 BATCH = 100_000
 Flags = NDArray[np.bool_]
 
 
-def descents(connection: duckdb.DuckDBPyConnection, release: ReleaseFile, made: Sequence[str] = ()) -> int:
+def descents(connection: duckdb.DuckDBPyConnection, release: ReleaseFiles, made: Sequence[str] = ()) -> int:
     """How many rows come after one that they should stand before; the file is read once, some rows at a time.
 
     Rows are ordered column by column in the order of the file: texts by their bytes, missing values last. Columns
@@ -27,7 +27,7 @@ def descents(connection: duckdb.DuckDBPyConnection, release: ReleaseFile, made: 
     return found and min(found, _descents(connection, release, made) if made else found)
 
 
-def _descents(connection: duckdb.DuckDBPyConnection, release: ReleaseFile, numbers: Sequence[str]) -> int:
+def _descents(connection: duckdb.DuckDBPyConnection, release: ReleaseFiles, numbers: Sequence[str]) -> int:
     columns = [
         f"TRY_CAST(f{i} AS BIGINT) AS f{i}" if name in numbers else f"f{i}" for i, name in enumerate(release.names)
     ]

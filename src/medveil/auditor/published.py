@@ -1,46 +1,54 @@
-"""The release file as DuckDB reads it: text columns f0, f1, ... in the file's order."""
+"""The files of a release as DuckDB reads them: text columns f0, f1, ... in the files' order."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from medveil.auditor.door import Unreadable
 from medveil.auditor.reading import quote_path
 
 UNREADABLE = (OSError, ValueError, csv.Error, pa.ArrowException)
 """What opening a damaged file raises."""
 
 
-class Unreadable(Exception):  # noqa: N818 - it is a finding, not an error
-    """The release cannot be read."""
-
-
 @dataclass(frozen=True)
-class ReleaseFile:
-    """The columns of a release in their order in the file, and a relation that reads them as text."""
+class ReleaseFiles:
+    """The columns of a release in their order in its files, and a relation that reads them as text, file by file."""
 
     names: tuple[str, ...]
     relation: str
-    is_csv: bool
+    csv: tuple[Path, ...] = ()
 
 
-def open_release(path: Path) -> ReleaseFile:
+def open_release(paths: Sequence[Path]) -> ReleaseFiles:
     """The release as it was written: Parquet, or CSV with commas, a header, and nothing for a missing value; where
     there is one column, a missing value is an empty text in quotes, since readers skip blank lines.
     """
     try:
-        with path.open("rb") as stream:
-            magic = stream.read(4)
-        return _parquet(path) if magic == b"PAR1" else _csv(path)
+        opened = [_open(path) for path in paths]
     except UNREADABLE:
         raise Unreadable from None
+    if len({file.names for file in opened}) > 1:
+        raise Unreadable
+    if len(opened) == 1:
+        return opened[0]
+    together = " UNION ALL ".join(f"SELECT * FROM {file.relation}" for file in opened)
+    return ReleaseFiles(opened[0].names, f"({together})", tuple(path for file in opened for path in file.csv))
 
 
-def _csv(path: Path) -> ReleaseFile:
+def _open(path: Path) -> ReleaseFiles:
+    with path.open("rb") as stream:
+        magic = stream.read(4)
+    return _parquet(path) if magic == b"PAR1" else _csv(path)
+
+
+def _csv(path: Path) -> ReleaseFiles:
     with path.open(encoding="utf-8", newline="") as stream:
         names = tuple(next(csv.reader(stream, strict=True), ()))
     if not names:
@@ -52,20 +60,22 @@ def _csv(path: Path) -> ReleaseFile:
         f"quote='\"', escape='\"', nullstr='', allow_quoted_nulls={quoted_nulls}, compression='none', "
         f"max_line_size=16777216, buffer_size=33554432)"
     )
-    return ReleaseFile(names, relation, is_csv=True)
+    return ReleaseFiles(names, relation, (path,))
 
 
-def _parquet(path: Path) -> ReleaseFile:
+def _parquet(path: Path) -> ReleaseFiles:
     names = tuple(pq.read_schema(path).names)
-    return ReleaseFile(names, parquet_relation(path, len(names)), is_csv=False)
+    return ReleaseFiles(names, parquet_relation(path, len(names)))
 
 
-def blank_lines(path: Path, release: ReleaseFile) -> int:
-    """How many records of a CSV file of one column are blank, which most readers skip without a word; with more
+def blank_lines(release: ReleaseFiles) -> int:
+    """How many records of CSV files of one column are blank, which most readers skip without a word; with more
     columns a record has commas.
     """
-    if not release.is_csv or len(release.names) > 1:
-        return 0
+    return sum(map(_blank_lines, release.csv)) if len(release.names) == 1 else 0
+
+
+def _blank_lines(path: Path) -> int:
     with path.open(encoding="utf-8", newline="") as stream:
         blank, quoted = 0, False
         for line in stream:

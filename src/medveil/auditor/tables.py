@@ -1,4 +1,4 @@
-"""The written release, and the source where it is given, as tables of a DuckDB connection."""
+"""The written release, and the source where it is given, as tables of the auditor's own DuckDB."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from medveil.auditor.context import CannotTell, Refuted
-from medveil.auditor.published import ReleaseFile, Unreadable
-from medveil.auditor.reading import relation, text
+from medveil.auditor.door import Door, Unreadable
 from medveil.errors import InputError
 from medveil.release.manifest import INTERNAL, LINKS, Manifest
 from medveil.release.places import hierarchy_file, with_hierarchy_file
@@ -49,15 +48,15 @@ class Tables:
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        door: Door,
         folder: Path,
         manifest: Manifest,
-        release: ReleaseFile,
         source: Source | None = None,
         base: Workspace | None = None,
         places: Mapping[str, Path] | None = None,
     ) -> None:
-        self.connection = connection
+        self.door = door
+        self.connection = door.connection
         self.folder = folder
         self.manifest = manifest
         self.source = source
@@ -67,7 +66,6 @@ class Tables:
         self.formed: set[str] = set()
         self.kinds = {a["name"]: Kind(a["type"]) for a in manifest.attributes}
         self.formats = {a["name"]: a["format"] for a in manifest.attributes if a.get("format")}
-        self._release = release
         self._positions = {a["name"]: i for i, a in enumerate(manifest.attributes)}
         claimed = {claim.get("attribute") for claim in manifest.claims}
         self.counted = (*self.names("quasi"), *(name for name in self.names("sensitive") if name in claimed))
@@ -140,17 +138,13 @@ class Tables:
 
     # The release
 
-    def _file(self, name: str) -> str:
-        """The column of the release file that holds an attribute."""
-        return f"f{self._release.names.index(name)}"
-
     def _count_cells(self) -> None:
-        starred = " AND ".join(f"{self._file(name)} = '{STAR}'" for name in self.names()) or "false"
-        selected = "".join(f"{self._file(name)} AS {self.column(name)}, " for name in self.counted)
+        selected = "".join(f"f{i} AS {self.column(name)}, " for i, name in enumerate(self.counted))
+        starred = "starred" if self.names() else "false AS starred"
         try:
             self.connection.execute(
-                f"CREATE TABLE cells AS SELECT {selected}coalesce({starred}, false) AS starred, count(*) AS n "
-                f"FROM {self._release.relation} GROUP BY ALL"
+                f"CREATE TABLE cells AS SELECT {selected}{starred}, sum(n)::BIGINT AS n "
+                f"FROM {self.door.published(self.counted, self.names())} GROUP BY ALL"
             )
         except (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException):
             raise Unreadable from None
@@ -198,12 +192,12 @@ class Tables:
         finally:
             self.connection.unregister("arriving")
 
-    def published_rows(self, *made: str) -> str:
-        """A query for every row of the file under the internal names, rows of `*` included, as they are written; with
-        the columns `made` by the method that are asked for.
+    def published_rows(self, names: Sequence[str]) -> str:
+        """A query for these columns of every published row under their internal names, as they are written, rows of
+        `*` included, and how many rows, `n`.
         """
-        columns = ", ".join(f"{self._file(name)} AS {self.column(name)}" for name in (*self.names(), *made))
-        return f"SELECT {columns} FROM {self._release.relation}"
+        columns = "".join(f"f{i} AS {self.column(name)}, " for i, name in enumerate(names))
+        return f"SELECT {columns}n FROM {self.door.published(names)}"
 
     # The source
 
@@ -221,15 +215,16 @@ class Tables:
         assert source is not None
         subject = self.manifest.subject
         names = self.names() if self.follows_records else self.names("sensitive")
-        texts = [f"{text(source, name)} AS {self.column(name)}" for name in names]
+        known = [*names, *([] if subject is None else [subject])]
+        texts = [f"f{i} AS {self.column(name)}" for i, name in enumerate(names)]
         if subject is not None:
-            texts.append(f"{text(source, subject)} AS {PERSON}")
+            texts.append(f"f{len(names)} AS {PERSON}")
         # Without a subject each record is somebody of their own.
         person = f"texts.{PERSON}" if subject is not None else f"texts.rowid AS {PERSON}"
-        rows = relation(self.connection, source)
         try:
             self.connection.execute(
-                f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} FROM {rows}"
+                f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} "
+                f"FROM {self.door.lines(source, known)}"
             )
         except duckdb.Error as error:
             raise InputError("The source cannot be read.", explain(str(error))) from None

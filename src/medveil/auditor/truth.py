@@ -12,7 +12,7 @@ import pyarrow as pa
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import published_labels
-from medveil.auditor.reading import quote_text, relation, text
+from medveil.auditor.reading import quote_text
 from medveil.auditor.tables import SAME_SOURCE, STAR
 from medveil.errors import InputError
 from medveil.sources.csv_dialect import explain
@@ -96,17 +96,17 @@ def misread_as(evidence: Evidence) -> str | None:
     names = [name for name in evidence.names() if _shows_values(evidence, name) and name in source.names]
     if not names:
         return None
-    texts = ", ".join(f"count(*) FILTER ({text(source, name)} IS NULL)" for name in names)
+    texts = ", ".join(f"coalesce(sum(n) FILTER (f{i} IS NULL), 0)::BIGINT" for i in range(len(names)))
     words = ", ".join(quote_text(word) for word in sorted(source.missing))
     published = ", ".join(
-        f"count(*) FILTER ({column} IS NULL), count(*) FILTER ({column} IN ({words}))"
+        f"coalesce(sum(n) FILTER ({column} IS NULL), 0)::BIGINT, count(*) FILTER ({column} IN ({words}))"
         for column in map(evidence.column, names)
     )
     try:
-        missing = evidence.one(f"SELECT {texts} FROM {relation(evidence.connection, source)}")
+        missing = evidence.one(f"SELECT {texts} FROM {evidence.door.originals(source, names)}")
     except duckdb.Error:
         return None
-    shown = evidence.one(f"SELECT {published} FROM ({evidence.published_rows()})")
+    shown = evidence.one(f"SELECT {published} FROM ({evidence.published_rows(names)})")
     spare = evidence.manifest.rows.get("counterfeit", 0)
     for name, held, without, marked in zip(names, missing, shown[::2], shown[1::2], strict=True):
         if without > held + spare or marked:
@@ -131,11 +131,11 @@ def _count_source(evidence: Evidence, names: Sequence[str]) -> None:
     """The table `told`: the distinct combinations of the source's texts, and how many records have each, `n`."""
     source = evidence.source
     assert source is not None
-    texts = "".join(f"{text(source, name)} AS {evidence.column(name)}, " for name in names)
-    rows = relation(evidence.connection, source)
+    texts = "".join(f"f{i} AS {evidence.column(name)}, " for i, name in enumerate(names))
     try:
         evidence.connection.execute(
-            f"CREATE OR REPLACE TABLE told AS SELECT {texts}count(*) AS n FROM {rows} GROUP BY ALL"
+            f"CREATE OR REPLACE TABLE told AS SELECT {texts}sum(n)::BIGINT AS n "
+            f"FROM {evidence.door.originals(source, names)} GROUP BY ALL"
         )
     except duckdb.Error as error:
         raise InputError("The source cannot be read.", explain(str(error))) from None
@@ -174,7 +174,7 @@ def _strangers(evidence: Evidence, expressions: dict[str, tuple[str, str]]) -> i
     joins = " ".join(join for _, join in expressions.values())
     stars = "".join(f"'{STAR}', " for _ in expressions)
     balance = (
-        f"SELECT {published}1 AS d FROM ({evidence.published_rows()}) "
+        f"SELECT {published}n AS d FROM ({evidence.published_rows(list(expressions))}) "
         f"UNION ALL SELECT {stars}-{evidence.hidden} "
         f"UNION ALL SELECT {selected}-n FROM told {joins}"
     )

@@ -1,7 +1,25 @@
 """Where rows are scanned and counted."""
 
-from medveil.engine.interface import Engine, EngineFactory, Limits, Publication, RowEngine, Snapshot, with_rows
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from medveil.engine.interface import (
+    Engine,
+    EngineFactory,
+    Limits,
+    Publication,
+    RowEngine,
+    Snapshot,
+    WrittenPart,
+    with_rows,
+)
 from medveil.engine.opening import open_engine
+
+if TYPE_CHECKING:
+    from medveil.engine.specification import EngineSpec
 
 __all__ = [
     "Engine",
@@ -10,6 +28,27 @@ __all__ = [
     "Publication",
     "RowEngine",
     "Snapshot",
+    "WrittenPart",
+    "engines",
+    "named_engine",
     "open_engine",
     "with_rows",
 ]
+
+
+def engines() -> Mapping[str, type[EngineSpec]]:
+    """Every kind of engine that a policy may name, by the word it writes under `type:`."""
+    from medveil.engine.specification import EngineSpec  # noqa: PLC0415
+    from medveil.registry import discover  # noqa: PLC0415
+
+    return discover(sys.modules[__name__], EngineSpec)  # type: ignore[type-abstract]
+
+
+def named_engine(name: str) -> EngineFactory:
+    """What opens an engine of this name, with its usual settings."""
+    from medveil.errors import InputError, did_you_mean  # noqa: PLC0415
+
+    known = engines()
+    if name not in known:
+        raise InputError(f"There is no engine '{name}'.", did_you_mean(name, known))
+    return known[name]().open

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 import duckdb
 import numpy as np
@@ -24,6 +24,7 @@ from medveil.engine.duckdb_reading import quote_text, relation, text
 from medveil.engine.duckdb_session import Session
 from medveil.engine.interface import COUNT, Interrupting, Limits, Snapshot
 from medveil.engine.links import write_links
+from medveil.engine.specification import EngineSpec
 from medveil.errors import InputError, OutputError
 from medveil.guessing.guess import SAMPLE, ColumnProfile
 from medveil.sources.csv_dialect import explain
@@ -33,6 +34,23 @@ from medveil.table.arrow import number_array, numpy_of
 from medveil.table.labels import ANYTHING
 
 SNAPSHOT = "snapshot.parquet"
+
+
+class DuckDB(EngineSpec):
+    """DuckDB, in this process: rows stay on this machine, and what outgrows memory goes to its disk. The default."""
+
+    name: ClassVar[str] = "duckdb"
+
+    def open(
+        self,
+        source: Source,
+        columns: Sequence[str],
+        limits: Limits | None = None,
+        *,
+        may_be_empty: bool = False,
+        interrupting: Interrupting = nullcontext,
+    ) -> DuckDBEngine:
+        return DuckDBEngine(source, columns, limits, may_be_empty=may_be_empty, interrupting=interrupting)
 
 
 class DuckDBEngine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ import pyarrow.parquet
 
 from medveil.engine.duckdb_reading import quote_text
 from medveil.engine.duckdb_session import Session
+from medveil.engine.interface import WrittenPart
 from medveil.errors import OutputError
 
 BATCH = 100_000
@@ -35,7 +37,8 @@ class DuckDBPublication:
         columns = ", ".join(f"p{j}" for j in range(len(self.names)))
         return f"SELECT {columns} FROM ({self.query}) ORDER BY {columns}"
 
-    def write(self, path: Path, file_format: str) -> None:
+    def write(self, folder: Path, file_format: str) -> tuple[WrittenPart, ...]:
+        path = folder / f"release.{file_format}"
         try:
             if file_format == "csv":
                 self._write_csv(path)
@@ -44,6 +47,8 @@ class DuckDBPublication:
         except (duckdb.Error, OSError) as error:
             cause = "The disk is full." if "space" in str(error).lower() else "Is the folder writable?"
             raise OutputError(f"'{path.name}' cannot be written.", cause) from None
+        with path.open("rb") as stream:
+            return (WrittenPart(path.name, self.rows, hashlib.file_digest(stream, "sha256").hexdigest()),)
 
     def _write_csv(self, path: Path) -> None:
         """The header is ours: DuckDB would rename columns that differ in case only.

@@ -50,6 +50,15 @@ class Snapshot:
     sha256: str
 
 
+@dataclass(frozen=True)
+class WrittenPart:
+    """A file that a publication was written to: its name inside the release, how many rows it has, and its SHA-256."""
+
+    name: str
+    rows: int
+    sha256: str
+
+
 class Publication(Protocol):
     """A table that is about to be published, its rows sorted by what they publish. Only engines make one."""
 
@@ -61,8 +70,10 @@ class Publication(Protocol):
     def rows(self) -> int:
         """How many rows there are."""
 
-    def write(self, path: Path, file_format: str) -> None:
-        """Write the rows as `csv` or `parquet`."""
+    def write(self, folder: Path, file_format: str) -> tuple[WrittenPart, ...]:
+        """Write the rows into a folder, as `csv` or `parquet`: one file called `release.csv` or `release.parquet`, or
+        parts under `release/` whose rows are sorted within each and from one to the next.
+        """
 
     def to_arrow(self) -> pa.Table:
         """The rows themselves, for tables that fit into memory."""
@@ -120,7 +131,11 @@ class Engine(Protocol):
         """The share of records that no other record equals in these columns."""
 
     def cells(self, columns: Sequence[str]) -> pa.Table:
-        """The distinct tuples of these columns with their number of `records`: columns q0, q1, ... and `records`."""
+        """The distinct tuples of these columns with their number of `records`: columns q0, q1, ... and `records`.
+
+        The first are texts, plain or encoded as codes into a dictionary, which is how they should travel where the
+        engine is elsewhere. Whoever is given cells gives them back as they came.
+        """
 
     def marginals(self, sets: Sequence[Sequence[str]]) -> list[pa.Table]:
         """The cells of several sets of columns, counted together."""

@@ -116,7 +116,7 @@ def catalog_of(folder: Path, manifest: Manifest) -> list[Entry]:
             f"'{folder}' has no {CATALOG}: only releases with counterfeits have one.",
             "Name a release that was made by the method h-ceiling.",
         )
-    for name in (CATALOG, manifest.release):
+    for name in (CATALOG, *(manifest.parts or (manifest.release,))):
         if not (folder / name).is_file() or file_hash(folder / name) != manifest.files.get(name):
             raise InputError(
                 f"The {CATALOG} does not belong to this release: '{name}' is not the file that the manifest lists.",

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from medveil.engine import WrittenPart
 from medveil.errors import InputError
 from medveil.release.changes import change_for_recipients
 from medveil.release.draft import Counting, Draft
@@ -38,7 +39,9 @@ class Manifest:
     subject: the column that says who a record belongs to, where one was declared; it is not published, unless as a
         pseudonym.
     pseudonyms: where keys are published, how they were made and what they link.
+    release: the file with the published rows, or the folder in which their parts are.
     files: sha256 of every published file but this one.
+    parts: where the rows were written in parts, the file of each with its number of rows, in their order.
     """
 
     status: str
@@ -53,9 +56,15 @@ class Manifest:
     files: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+    def published(self, folder: Path) -> list[Path]:
+        """The files with the published rows, in their order."""
+        return [folder / name for name in self.parts or (self.release,)]
 
     def write(self, folder: Path) -> None:
-        text = json.dumps(asdict(self), indent=2, ensure_ascii=False, sort_keys=False, allow_nan=False, default=str)
+        content = {key: value for key, value in asdict(self).items() if key != "parts" or value}
+        text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=False, allow_nan=False, default=str)
         (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
@@ -93,8 +102,11 @@ def _claim_from_format_1(claim: Any) -> Any:
     }
 
 
-def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: bool, suppressed: str) -> Manifest:
-    """The manifest of a draft: its promises are claims that nothing has proved yet."""
+def draft_manifest(
+    draft: Draft, parts: Sequence[WrittenPart], *, subject: str | None, seeded: bool, suppressed: str
+) -> Manifest:
+    """The manifest of a draft that was written: its promises are claims that nothing has proved yet."""
+    first = Path(parts[0].name)
     return Manifest(
         status=status_text(Status.REPEATABLE if seeded else draft.status),
         method=draft.method,
@@ -113,7 +125,7 @@ def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: b
             }
             for promise in draft.promises
         ],
-        rows={**draft.rows},
+        rows={"published": sum(part.rows for part in parts), **draft.rows},
         attributes=[
             {
                 "name": a.name,
@@ -128,10 +140,12 @@ def draft_manifest(draft: Draft, release: str, *, subject: str | None, seeded: b
             }
             for a in draft.attributes
         ],
-        release=release,
+        release=first.parts[0],
         subject=subject,
         suppressed=suppressed,
         versions={"python": platform.python_version(), **{name: version(name) for name in _REPORTED_VERSIONS}},
+        files={part.name: part.sha256 for part in parts},
+        parts={part.name: part.rows for part in parts} if len(first.parts) > 1 else {},
     )
 
 

@@ -28,20 +28,19 @@ def read_csv(path: Path, names: Sequence[str], kind: pa.DataType) -> pa.Table:
 
 def read_texts(folder: Path, manifest: Manifest, kind: pa.DataType = TEXT) -> pa.Table:
     """The published table with the texts of every column."""
-    path = folder / manifest.release
-    if path.suffix == ".parquet":
-        table = pa.parquet.read_table(path)
+    if _is_parquet(folder, manifest):
+        table = _read_parquet(folder, manifest)
         return table.cast(pa.schema([(name, kind) for name in table.column_names]))
-    return read_csv(path, [attribute["name"] for attribute in manifest.attributes], kind)
+    names = [attribute["name"] for attribute in manifest.attributes]
+    return pa.concat_tables([read_csv(path, names, kind) for path in manifest.published(folder)])
 
 
 def read_release(folder: Path, manifest: Manifest) -> pa.Table:
     """The published table, texts dictionary-encoded; sensitive and plain columns of type number as numbers where all
     their values are.
     """
-    path = folder / manifest.release
-    if path.suffix == ".parquet":
-        table = pa.parquet.read_table(path)
+    if _is_parquet(folder, manifest):
+        table = _read_parquet(folder, manifest)
     else:
         # A large file comes in pieces, each with a dictionary of its own, which nothing can be grouped by.
         table = read_texts(folder, manifest, pa.dictionary(pa.int32(), TEXT)).unify_dictionaries()
@@ -50,6 +49,14 @@ def read_release(folder: Path, manifest: Manifest) -> pa.Table:
             position = table.column_names.index(attribute["name"])
             table = table.set_column(position, attribute["name"], _as_numbers(table.column(position)))
     return table
+
+
+def _is_parquet(folder: Path, manifest: Manifest) -> bool:
+    return manifest.published(folder)[0].suffix == ".parquet"
+
+
+def _read_parquet(folder: Path, manifest: Manifest) -> pa.Table:
+    return pa.concat_tables([pa.parquet.read_table(path) for path in manifest.published(folder)])
 
 
 def _as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from medveil.cells import make_cells
 from medveil.engine import Engine
 from medveil.errors import InputError
-from medveil.table.arrow import numpy_of
+from medveil.table.arrow import encoded_texts
 from medveil.table.domain import read_number
 from medveil.table.schema import Kind
 
@@ -55,7 +55,7 @@ def entries_of(
     cells = make_cells(raw, columns, [], dict(kinds or {}))
     person = weights = None
     if subject is not None:
-        person = _encoded(raw[f"q{len(columns)}"])[0]
+        person = encoded_texts(raw[f"q{len(columns)}"])[0]
     if prior is not None:
         weights = _weights(raw[f"q{len(columns) + len(extra) - 1}"], prior)
     sizes = tuple(len(cells.domains[name]) for name in columns)
@@ -129,14 +129,8 @@ def _entropy(shares: NDArray[np.float64]) -> float:
     return max(float(-_times_log(shares).sum()), 0.0)
 
 
-def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
-    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    codes = numpy_of(encoded.indices).astype(np.int32)
-    return codes, encoded.dictionary.to_pylist()
-
-
 def _weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    codes, texts = _encoded(column)
+    codes, texts = encoded_texts(column)
     read = [None if text is None else read_number(text) for text in texts]
     wrong = sum(number is None or float(number) < 0 for number in read)
     if wrong:

@@ -64,6 +64,26 @@ def numpy_of(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     return np.frombuffer(buffer, dtype=dtype, count=len(values), offset=values.offset * dtype.itemsize)
 
 
+def encoded_texts(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str | None]]:
+    """A column of texts, plain or in a dictionary, as codes and the texts that they stand for: those that occur, None
+    among them where one is missing.
+
+    >>> codes, texts = encoded_texts(pa.chunked_array([text_array(["b", None, "b"]).dictionary_encode()]))
+    >>> codes.tolist(), texts
+    ([0, 1, 0], ['b', None])
+    """
+    if not pa.types.is_dictionary(column.type):
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        return numpy_of(encoded.indices), encoded.dictionary.to_pylist()
+    encoded = column.unify_dictionaries().combine_chunks()
+    texts = [*encoded.dictionary.to_pylist(), None]
+    nothing = number_array(np.array([len(texts) - 1], dtype=np.int32))[0]
+    codes = numpy_of(encoded.indices.cast(pa.int32()).fill_null(nothing))
+    # What a filter has left nothing of is no value of this column.
+    used, found = np.unique(codes, return_inverse=True)
+    return found.astype(np.int32), [texts[code] for code in used.tolist()]
+
+
 def _bitmap(known: NDArray[np.bool_]) -> pa.Buffer | None:
     """Arrow's bitmap of what is not null; None where nothing is."""
     return None if known.all() else _packed(known)

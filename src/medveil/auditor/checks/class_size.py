@@ -31,8 +31,8 @@ class ClassSizeCheck(Check):
         else:
             starred = " AND ".join(f"coalesce({evidence.column(n)} = '{STAR}', false)" for n in evidence.names())
             hides = evidence.manifest.suppressed == "stars"
-            rows = f"SELECT * FROM ({evidence.published_rows()}) WHERE NOT ({starred})" if hides else None
-            counted, number = f"({rows or evidence.published_rows()})", "count(*)"
+            rows = evidence.published_rows(evidence.names() if hides else names)
+            counted, number = f"({rows}) WHERE NOT ({starred})" if hides else f"({rows})", "sum(n)::BIGINT"
         (smallest,) = evidence.one(f"SELECT min(n) FROM (SELECT {columns}, {number} AS n FROM {counted} GROUP BY ALL)")
         if smallest is None:
             raise Refuted("the release holds no records")

@@ -13,7 +13,6 @@ import pyarrow as pa
 from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Terms, figure
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import published_labels
-from medveil.auditor.reading import relation, text
 from medveil.errors import MedveilError
 from medveil.release.places import POPULATION
 from medveil.sources.opening import open_source
@@ -66,10 +65,10 @@ class DeltaPresenceCheck(Check):
         """A query for the population's classes under the published labels: the shield's columns, and `p`."""
         connection = evidence.connection
         try:
-            columns = ", ".join(f"{text(population, name)} AS {evidence.column(name)}" for name in shield)
+            columns = ", ".join(f"f{i} AS {evidence.column(name)}" for i, name in enumerate(shield))
             connection.execute(
-                f"CREATE OR REPLACE TABLE population AS SELECT {columns or '0 AS everything'}, count(*) AS p "
-                f"FROM {relation(connection, population)} GROUP BY ALL"
+                f"CREATE OR REPLACE TABLE population AS SELECT {columns or '0 AS everything'}, sum(n)::BIGINT AS p "
+                f"FROM {evidence.door.originals(population, shield)} GROUP BY ALL"
             )
             for name in shield:
                 self._label(evidence, name, source)
@@ -91,10 +90,9 @@ class DeltaPresenceCheck(Check):
         the records of the source.
         """
         column = evidence.column(name)
-        rows_of_source = relation(evidence.connection, source)
         rows = evidence.connection.execute(
             f"SELECT t, sum(n)::BIGINT FROM (SELECT {column} AS t, 0 AS n FROM population "
-            f"UNION ALL SELECT {text(source, name)} AS t, 1 AS n FROM {rows_of_source}) GROUP BY t"
+            f"UNION ALL SELECT f0 AS t, n FROM {evidence.door.originals(source, [name])}) GROUP BY t"
         ).fetchall()
         texts, records = [text for text, _ in rows], [count for _, count in rows]
         domain, codes = encode(texts, evidence.kinds[name], name, evidence.formats.get(name))

@@ -51,7 +51,7 @@ class DifferentialPrivacyCheck(Check):
             raise Refuted("what the parts of the budget spent cannot be read")
         if sum(Fraction(part) for part in spent.values()) > Fraction(epsilon):
             raise Refuted("the parts of the budget add up to more than the claim")
-        paid = {manifest.release, REPORT, *([MARGINALS] if spent.get("marginals") else [])}
+        paid = {manifest.release, *manifest.parts, REPORT, *([MARGINALS] if spent.get("marginals") else [])}
         if manifest.files.keys() - paid:
             raise Refuted("a file is published beside the release, which the budget did not pay for")
         if MARGINALS in manifest.files:
@@ -87,7 +87,7 @@ class DifferentialPrivacyCheck(Check):
             return False
         if evidence.described(name)["role"] == "quasi":
             known |= {STAR}
-        found = evidence.distinct(f"({evidence.published_rows()})", evidence.column(name))
+        found = evidence.distinct(f"({evidence.published_rows([name])})", evidence.column(name))
         if set(found) - known:
             raise Refuted(f"the release holds values of '{name}' that its declared domain has not")
         return True

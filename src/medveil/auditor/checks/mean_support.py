@@ -30,7 +30,7 @@ class MeanSupportCheck(Check):
         least: int | None = None
         for name in columns:
             stated = support(lines, name)
-            shown = evidence.distinct(f"({evidence.published_rows()})", evidence.column(name))
+            shown = evidence.distinct(f"({evidence.published_rows([name])})", evidence.column(name))
             if any(mean_of(label) not in stated for label in shown if label is not None and label != STAR):
                 raise Refuted(f"'{FILE}' does not have every published number of '{name}'")
             least = min([*stated.values(), *([] if least is None else [least])], default=None)

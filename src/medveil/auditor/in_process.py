@@ -1,0 +1,69 @@
+"""The door to files: DuckDB reads them in this process."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from medveil.auditor import order
+from medveil.auditor.published import ReleaseFiles, blank_lines, open_release
+from medveil.auditor.reading import relation, text
+from medveil.release.manifest import Manifest
+from medveil.sources.source import Source
+from medveil.table.labels import ANYTHING
+
+
+@dataclass(frozen=True)
+class FileDoor:
+    """See `Door`. Nothing is counted here: relations read the files row by row, and `n` is 1."""
+
+    connection: duckdb.DuckDBPyConnection
+    release: ReleaseFiles
+    has_rows = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.release.names
+
+    def _column(self, name: str) -> str:
+        return f"f{self.names.index(name)}"
+
+    def published(self, names: Sequence[str], starred: Sequence[str] = ()) -> str:
+        columns = "".join(f"{self._column(name)} AS f{i}, " for i, name in enumerate(names))
+        if starred:
+            all_starred = " AND ".join(f"{self._column(name)} = '{ANYTHING}'" for name in starred)
+            columns += f"coalesce({all_starred}, false) AS starred, "
+        return f"(SELECT {columns}1 AS n FROM {self.release.relation})"
+
+    def originals(self, source: Source, names: Sequence[str]) -> str:
+        columns = "".join(f"{text(source, name)} AS f{i}, " for i, name in enumerate(names))
+        return f"(SELECT {columns}1 AS n FROM {relation(self.connection, source)})"
+
+    def lines(self, source: Source, names: Sequence[str]) -> str:
+        columns = ", ".join(f"{text(source, name)} AS f{i}" for i, name in enumerate(names))
+        return f"(SELECT {columns or '0 AS nothing'} FROM {relation(self.connection, source)})"
+
+    def descents(self, made: Sequence[str]) -> int:
+        return order.descents(self.connection, self.release, made)
+
+    def blank_lines(self) -> int:
+        return blank_lines(self.release)
+
+
+@contextmanager
+def file_door(
+    folder: Path,
+    manifest: Manifest,
+    interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]],
+) -> Iterator[FileDoor]:
+    """A door to the files of a release directory."""
+    with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
+        config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
+        with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
+            yield FileDoor(connection, open_release(manifest.published(folder)))
