@@ -20,7 +20,15 @@ from medveil.engine import engines
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.methods import methods
-from medveil.policy import AttributePolicy, DerivePolicy, OutputPolicy, Policy, PseudonymPolicy, ShiftPolicy
+from medveil.policy import (
+    AttributePolicy,
+    DerivePolicy,
+    LeakagePolicy,
+    OutputPolicy,
+    Policy,
+    PseudonymPolicy,
+    ShiftPolicy,
+)
 from medveil.privacy import models
 from medveil.risk import risks
 from medveil.sources import sources
@@ -88,7 +96,7 @@ def policy_parts() -> Iterator[Any]:
     yield from ("Under `attributes`, for each column:", AttributePolicy)
     yield from ("Under `derive`, of a column of dates:", DerivePolicy, "Under `shift`:", ShiftPolicy)
     yield from ("Under `pseudonyms`:", PseudonymPolicy, "Under `output`:", OutputPolicy)
-    yield from ("Under `evaluation`:", EvaluationPolicy)
+    yield from ("Under `evaluation`:", EvaluationPolicy, "Under `leakage`:", LeakagePolicy)
 
 
 def commands() -> Iterator[str]:

@@ -118,9 +118,43 @@ def test_a_release_shows_what_leaked_before_and_leaks_now_and_draws_its_tree(run
     assert not [path for path in (tmp_path / "out").iterdir() if "search" in path.name or "leakage" in path.name]
 
 
+def test_a_release_that_leaks_above_the_declared_level_is_not_published(run, project, tmp_path):
+    """Zip, age and alcohol together leak 0.579 in the release that is made without a level."""
+    for level, code in ((0.55, 3), (0.65, 0)):
+        (project / "alert.yaml").write_text(f"{POLICY}leakage: {{most: {level}}}\n")
+        done = run("anonymize", "alert.yaml", "--out", tmp_path / f"out-{code}")
+        assert done.returncode == code, done.stderr
+        assert (tmp_path / f"out-{code}").exists() == (code == 0)
+    leaks = json.loads((tmp_path / "out-0" / "internal" / "leakage.json").read_text())
+    together = leaks["all_quasi_identifiers"]["after"]["normalized"]
+    assert 0.55 < together < 0.65
+    (project / "alert.yaml").write_text(f"{POLICY}leakage: {{most: 0.55}}\n")
+    told = " ".join(run("anonymize", "alert.yaml", "--out", tmp_path / "out").stderr.split())
+    assert f"Zip, Age and Alcohol together would still leak {together:.3f}" in told
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_the_level_may_be_for_some_columns(run, project, tmp_path):
+    for column, code in (("Zip", 0), ("Race", 3)):
+        (project / "alert.yaml").write_text(f"{POLICY}leakage: {{most: 0.3, columns: [{column}]}}\n")
+        assert run("anonymize", "alert.yaml", "--out", tmp_path / column).returncode == code
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "code", "words"),
     [
+        ({"method:": "leakage: {most: 1.5}\nmethod:"}, [], 2, "leakage.most"),
+        ({"method:": "leakage: {most: 0.2, columns: [Wieght]}\nmethod:"}, [], 2, "Did you mean 'Weight'"),
+        ({"method:": "leakage: {at_most: 0.2}\nmethod:"}, [], 2, "there is no such key. Did you mean 'most'"),
+        (
+            {
+                "{model: k-anonymity, k: 3, on: [Zip, Age, Alcohol]}": "{model: differential-privacy, epsilon: 1}",
+                "method: {name: iab}": "leakage: {most: 0.2}\nmethod: {name: ipa}",
+            },
+            [],
+            2,
+            "refusing a release tells of the data",
+        ),
         ({"on: [Zip, Age, Alcohol]": "on: [Zip, Agee]"}, [], 2, "'Agee', which is no quasi-identifier"),
         ({"on: [Zip, Age, Alcohol]": "on: [Sex]"}, [], 2, "'Sex', which is no quasi-identifier"),
         ({"k: 3": "k: 61"}, [], 3, "k = 61 cannot hold: the table has 60 people"),

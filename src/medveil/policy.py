@@ -258,6 +258,19 @@ class OutputPolicy(_Part):
     ] = True
 
 
+class LeakagePolicy(_Part):
+    """The level of leakage above which nothing is published (Arca and Hewett 2021, figure 1: alerting publishers)."""
+
+    most: Annotated[
+        float,
+        Field(ge=0, le=1, description="The most of what there is to learn of who somebody is, as a share."),
+    ]
+    columns: Annotated[
+        tuple[str, ...],
+        Field(description="The published columns that are looked at, together and each; all quasi-identifiers."),
+    ] = ()
+
+
 class Policy(_Part):
     """A data set, what each of its columns is, and what must hold for its release."""
 
@@ -285,6 +298,9 @@ class Policy(_Part):
         Annotated[EngineSpec, OneOf("type", engines)] | None,
         Field(description="Where rows are scanned and counted; DuckDB in this process where left out."),
     ] = None
+    leakage: Annotated[
+        LeakagePolicy | None, Field(description="Nothing is published where the release leaks more than that.")
+    ] = None
     seed: Annotated[
         int | None, Field(ge=0, description="Makes the run repeatable, and the release not for publication.")
     ] = None
@@ -301,7 +317,24 @@ class Policy(_Part):
             raise PydanticCustomError(
                 "seed", "differential privacy draws on the system's randomness: 'seed' must be left out"
             )
+        self._check_leakage()
         return self
+
+    def _check_leakage(self) -> None:
+        if self.leakage is None:
+            return
+        if any(model.declared_domains for model in self.privacy):
+            raise PydanticCustomError(
+                "leakage", "under differential privacy 'leakage' must be left out: refusing a release tells of the data"
+            )
+        published = [name for name, a in self.attributes.items() if a.role in {Role.QUASI, Role.SENSITIVE, Role.PLAIN}]
+        for name in self.leakage.columns:
+            if name not in published:
+                raise PydanticCustomError(
+                    "leakage_column",
+                    "'leakage' names '{name}', which is not published. {hint}",
+                    {"name": name, "hint": did_you_mean(name, published)},
+                )
 
 
 def _check_people(attributes: Mapping[str, AttributePolicy], *, named: bool) -> None:
@@ -414,6 +447,8 @@ def _known_keys(place: tuple[Any, ...]) -> list[str]:
             return list(OutputPolicy.model_fields)
         case ("evaluation",):
             return list(EvaluationPolicy.model_fields)
+        case ("leakage",):
+            return list(LeakagePolicy.model_fields)
         case ("data", *_):
             return list(FileSpec.model_fields)
     return []

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from medveil.app.alert import alert
 from medveil.app.budget import open_ledger
 from medveil.app.changing import counted_attributes, keep_key
 from medveil.app.evaluating import PublishedTable, evaluate
@@ -74,6 +75,8 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         run.step(Stage.MEASURE)
         published = PublishedTable.release(target, manifest, draft.companions)
         comparison = published.beside(problem, policy.evaluation, run)
+        if policy.leakage is not None:
+            alert(policy.leakage, comparison)
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
             **_measured(comparison, policy, workspace, run),

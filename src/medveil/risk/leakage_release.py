@@ -25,13 +25,10 @@ def before_and_after(problem: Problem, published: pa.Table, links: Links | None 
     With a subject people are counted: afterwards through `links`, what became of each record of the source. Without
     links published records are counted, each as a person of its own.
     """
-    subject = problem.schema.subject
-    before = _before(problem)
+    before, after = _before(problem), published_entries(problem, published, links)
     plain = {name: _of_plain(problem, name) for name in problem.schema.plain}
-    after = _entries({name: published[name] for name in published.column_names})
-    if links is not None and subject is not None and problem.engine.has_rows:
-        after = _linked(problem.engine, links, problem.schema.plain, subject)
     quasi = problem.schema.quasi
+    shown = [name for name in quasi if name in published.column_names]
     return {
         "counted_before": "records" if before.person is None else "people",
         "counted_after": "records" if after.person is None else "people",
@@ -41,8 +38,17 @@ def before_and_after(problem: Problem, published: pa.Table, links: Links | None 
             {"attribute": name, "before": _told(plain.get(name, before), [name]), "after": _told(after, [name])}
             for name in published.column_names
         ],
-        "all_quasi_identifiers": {"before": _told(before, quasi), "after": _told(after, quasi)},
+        "all_quasi_identifiers": {"before": _told(before, quasi), "after": _told(after, shown)},
     }
+
+
+def published_entries(problem: Problem, published: pa.Table, links: Links | None = None) -> Entries:
+    """The people of what was published, as `before_and_after` counts them."""
+    subject = problem.schema.subject
+    if links is not None and subject is not None and problem.engine.has_rows:
+        plain = [name for name in problem.schema.plain if name in published.column_names]
+        return _linked(problem.engine, links, plain, subject)
+    return _entries({name: published[name] for name in published.column_names})
 
 
 def _told(entries: Entries, names: Sequence[str]) -> dict[str, Any] | None:
