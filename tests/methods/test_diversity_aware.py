@@ -62,7 +62,7 @@ def classes(release, quasi=("age", "weight", "sex", "ward")):
 @pytest.mark.parametrize("caps", ["upper", "both"])
 def test_classes_are_even_in_size_and_in_every_value(n, caps):
     table = patients(n)
-    release = anonymize(table, caps=caps, digits=6)
+    release = anonymize(table, caps=caps, digits=6, sizes="equal")
     found = classes(release)
     c = n // 5
     assert len(found) == c
@@ -75,6 +75,30 @@ def test_classes_are_even_in_size_and_in_every_value(n, caps):
     assert all(claim["holds"] for claim in release.manifest.claims)
 
 
+@pytest.mark.parametrize("caps", ["upper", "both"])
+def test_clusters_of_at_least_k_cost_no_more_than_equal_ones(caps):
+    """Three heaps of eight: three clusters cost less than four of six, which must part heaps."""
+    heaps = {"age": [10 * (i // 8) + i % 8 / 8 for i in range(24)], "ill": ["a", "b"] * 12}
+    free, equal = (
+        anonymize(heaps, quasi=("age",), caps=caps, sizes=sizes, digits=6) for sizes in ("at-least-k", "equal")
+    )
+    assert equal.manifest.method["sizes"] == [6, 6]
+    assert free.manifest.method["sizes"] == [8, 8]
+    assert free.manifest.method["cost"] < 0.6 * equal.manifest.method["cost"]
+    assert sorted(map(Counter, classes(free, ["age"])), key=str) == [Counter(a=4, b=4)] * 3
+    assert all(claim["holds"] for claim in free.manifest.claims)
+
+
+def test_clusters_are_equal_where_a_model_asks_for_it():
+    """Heaps of five and nine with two ill each: as they are 40 % and 22 % are ill, in clusters of seven 29 %."""
+    table = {"age": [*range(5), *range(100, 109)], "ill": ["a", "a", *"bbb", "a", "a", *"bbbbbbb"]}
+    close = [{"model": "t-closeness", "t": 0.05, "attribute": "ill", "distance": "variational"}]
+    for privacy, sizes in (((), [5, 9]), (close, [7, 7])):
+        release = anonymize(table, quasi=("age",), caps="both", sensitive_value="a", privacy=privacy, digits=6)
+        assert release.manifest.method["sizes"] == sizes
+        assert all(claim["holds"] for claim in release.manifest.claims)
+
+
 def test_one_value_alone_is_capped_where_it_is_named():
     table = patients(200)
     count = table["ill"].count("b")
@@ -84,7 +108,7 @@ def test_one_value_alone_is_capped_where_it_is_named():
 
 
 def test_the_objective_and_its_bound_are_in_the_manifest():
-    method = anonymize(patients()).manifest.method
+    method = anonymize(patients(), sizes="equal").manifest.method
     assert method["cost"] >= method["bound"] > 0
     assert method["gap"] == pytest.approx(method["cost"] - method["bound"], abs=1e-12)
     assert method["gap"] < 1e-6

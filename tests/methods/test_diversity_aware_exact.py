@@ -136,3 +136,29 @@ def test_the_flow_finds_the_optimum_of_the_program_with_many_values(both, extra)
             assert np.all(held <= caps.upper)
             assert np.all(held >= caps.lower)
             assert cost(points, medians(points, found.cluster, caps.clusters), found.cluster) <= found.cost + 1e-9
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_the_flow_finds_the_optimum_of_the_program_with_free_sizes(both):
+    """Clusters of k to 2k - 1, as many as there can be or fewer."""
+    chance = np.random.default_rng(31)
+    larger = 0
+    with Solvers() as solvers:
+        for _ in range(40):
+            k, n = int(chance.integers(2, 7)), int(chance.integers(14, 40))
+            most, least = n // k, -(-n // (2 * k - 1))
+            clusters = int(chance.integers(least, most + 1))
+            points, values = make_points(chance.normal(size=(n, 3))), chance.integers(0, 3, n).astype(np.int32)
+            counts = np.bincount(values, minlength=3).tolist()
+            caps = make_caps(counts, k, None, capped=[False, True, both], both=both, clusters=clusters, at_least=True)
+            start = halve(points, values, caps, Run())
+            centers = points.take(chance.choice(n, clusters, replace=False))
+            found = assign(points, values, centers, caps, start, solvers, Run())
+            sizes = np.array([caps.smallest, caps.largest])
+            answer = worker.solve_milp(all_distances(points, centers), values, caps.lower, caps.upper, sizes)
+            assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=1e-8)
+            assert found.cost - 1e-7 <= found.bound <= found.cost + 1e-9
+            held = np.bincount(found.cluster, minlength=clusters)
+            assert k <= held.min() <= held.max() <= max(2 * k - 1, -(-n // clusters))
+            larger += held.max() > -(-n // clusters)
+    assert larger > 10

@@ -50,8 +50,8 @@ TABLE_8 = {
         "Age": 0.0, "Zip": 0.4, "Smoker": 0.0, "Sex": 0.11, "Cholesterol": 0.85, "Blood sugar": 0.07,
     },
 }  # fmt: skip
-"""Zip in two steps and age in four are what the printed counts of Method 1 ask for: with smoker and sex in one step each
-3 x 2 x 2 - 1 = 11 tables on {Zip, Smoker, Sex} and 3 x 5 - 1 = 14 on {Zip, Age}.
+"""Zip in two steps and age in four are what the printed counts of Method 1 ask for: with smoker and sex in one step
+each 3 x 2 x 2 - 1 = 11 tables on {Zip, Smoker, Sex} and 3 x 5 - 1 = 14 on {Zip, Age}.
 """
 OWN_SETTING = "neither the taxonomies of Figure 7 nor the added zip codes are published"
 FEW_TABLES = (
@@ -283,8 +283,9 @@ def _table_7(data: Path) -> ReproducedSection:
     return ReproducedSection(
         "Table 7: Cleveland, different shields",
         tuple(lines),
-        "Zip in two steps (its first digit, nothing), age in four (five years, the three ranges of the paper's example, two, nothing), as the printed counts of "
-        "Method 1 on {Zip, Smoker, Sex} and {Zip, Age} ask for; no numbers of steps give all four.",
+        "Zip in two steps (its first digit, nothing), age in four (five years, the ranges of the paper's example, two "
+        "halves, nothing), as the printed counts of Method 1 on {Zip, Smoker, Sex} and {Zip, Age} ask for. No numbers "
+        "of steps give all four.",
     )
 
 

@@ -249,8 +249,8 @@ def _flow(
 ) -> NDArray[np.int64]:
     """The arc that each record takes in the cheapest flow.
 
-    Record -> (value, cluster) -> cluster; what a cluster or a cap needs at least is the node's demand, one more record
-    goes from a cluster to the rest. A pair that its cap cannot bind needs no node.
+    Record -> (value, cluster) -> cluster; what a cluster or a cap needs at least is the node's demand, what a cluster
+    has beyond that goes on to the rest. A pair that its cap cannot bind needs no node.
     """
     records, clusters = arcs
     n, c = len(values), caps.clusters
@@ -262,7 +262,7 @@ def _flow(
     rest = first_cluster + c
     node = first_cluster + np.tile(np.arange(c), len(caps.upper))
     node[pairs] = n + np.arange(len(pairs))
-    extra = n - caps.smallest * c
+    extra, room = n - caps.smallest * c, caps.largest - caps.smallest
     lower, upper = caps.lower[pairs // c], caps.upper[pairs // c]
     more = np.arange(c) if extra else np.arange(0)
     supply = np.concatenate(
@@ -278,7 +278,7 @@ def _flow(
         doing,
         tail=np.concatenate([records, n + np.arange(len(pairs)), first_cluster + more]).astype(np.int32),
         head=np.concatenate([node[pair], first_cluster + pairs % c, np.full(len(more), rest)]).astype(np.int32),
-        capacity=np.concatenate([np.ones(len(records)), upper - lower, np.ones(len(more))]).astype(np.int64),
+        capacity=np.concatenate([np.ones(len(records)), upper - lower, np.full(len(more), room)]).astype(np.int64),
         cost=np.concatenate([costs, np.zeros(len(pairs) + len(more), np.int64)]),
         supply=supply,
     )

@@ -26,7 +26,7 @@ class Caps:
     """What every cluster must keep; every cluster must keep the same.
 
     clusters: how many there are, c.
-    smallest, largest: the least and the most units of a cluster, floor(n / c) and ceil(n / c).
+    smallest, largest: the least and the most units of a cluster: floor(n / c) and ceil(n / c), or k and 2k - 1.
     lower, upper: the least and the most units of each value in a cluster.
     excess: by how many units all clusters together stay above the caps that were asked for.
     alpha: the least alpha that allows these caps, where a cap was asked for.
@@ -63,10 +63,15 @@ def number_of_clusters(units: int, k: int) -> int:
     return units // k
 
 
-def even_caps(units: int, k: int, values: int = 1) -> Caps:
-    """Sizes alone, without any cap on values."""
-    clusters = number_of_clusters(units, k)
+def even_caps(units: int, k: int, values: int = 1, *, clusters: int | None = None, at_least: bool = False) -> Caps:
+    """Sizes alone, without any cap on values: as even as can be, or `at_least` k, as equation 5 of the paper has it.
+
+    More than 2k - 1 units would be two clusters, and what is left beside k for each cluster is all that one can get.
+    """
+    clusters = clusters or number_of_clusters(units, k)
     smallest, largest = units // clusters, -(-units // clusters)
+    if at_least:
+        smallest, largest = min(k, smallest), max(largest, min(2 * k - 1, units - (clusters - 1) * k))
     free = np.full(values, largest, dtype=np.int64)
     return Caps(clusters, smallest, largest, np.zeros(values, dtype=np.int64), free)
 
@@ -79,6 +84,8 @@ def make_caps(
     capped: Sequence[bool],
     both: bool = False,
     minimize_excess: bool = False,
+    clusters: int | None = None,
+    at_least: bool = False,
 ) -> Caps:
     """The caps on each value, or an UnreachableError which names the least alpha that can be kept.
 
@@ -90,7 +97,7 @@ def make_caps(
     that the excess is the least of all, N_v - c upper_v, and is spread evenly.
     """
     n = sum(counts)
-    plain = even_caps(n, k, len(counts))
+    plain = even_caps(n, k, len(counts), clusters=clusters, at_least=at_least)
     c = plain.clusters
     lower, upper, excess = plain.lower.copy(), plain.upper.copy(), 0
     watched = [v for v, count in enumerate(counts) if capped[v] and count]
@@ -112,7 +119,8 @@ def make_caps(
             f"Set 'alpha: {needed}', leave alpha out so that each value gets the least cap it can have, "
             "or allow it with 'excess: minimize'.",
         )
-    return Caps(c, plain.smallest, plain.largest, lower, upper, excess, needed)
+    # A cluster has what is required of each value at least.
+    return Caps(c, max(plain.smallest, int(lower.sum())), plain.largest, lower, upper, excess, needed)
 
 
 def least_alpha(counts: Sequence[int], clusters: int) -> Fraction | None:

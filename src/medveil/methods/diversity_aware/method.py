@@ -1,9 +1,9 @@
-"""The method: equal clusters of like records under a cap on sensitive values, published as their means."""
+"""The method: clusters of like records under a cap on sensitive values, published as their means."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from medveil.errors import InputError, PolicyError, did_you_mean
+from medveil.errors import InputError, PolicyError, UnreachableError, did_you_mean
 from medveil.methods.diversity_aware.assigning import Solvers
-from medveil.methods.diversity_aware.caps import Caps, even_caps, make_caps
+from medveil.methods.diversity_aware.caps import Caps, even_caps, make_caps, number_of_clusters
 from medveil.methods.diversity_aware.points import UnitColumn, Units, make_distances, read_columns, read_units
 from medveil.methods.diversity_aware.publishing import (
     Labels,
@@ -26,13 +26,13 @@ from medveil.methods.diversity_aware.publishing import (
     shares,
     stated,
 )
-from medveil.methods.diversity_aware.rounds import Clustering, Effort, cluster_points
+from medveil.methods.diversity_aware.rounds import Clustering, Effort, cluster_at_least, cluster_points
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
 from medveil.release.figures import BarFigure, Figure, Remark
 from medveil.run import Run, Stage
-from medveil.table.domain import Domain, canonical
+from medveil.table.domain import Domain, canonical, read_number
 
 _MILP_VARIABLES = 200_000
 """Records times clusters that the mixed-integer program can take."""
@@ -45,12 +45,12 @@ MOST_STEPS = 20
 
 
 class DiversityAware(Method):
-    """Records are put into clusters of k (k + 1 where k does not divide), as near to their centers as can be while no
-    cluster holds more than its share of any sensitive value. A cluster is published as its means.
+    """Records are put into clusters of at least k, as near to their centers as can be while no cluster holds more than
+    its share of any sensitive value. A cluster is published as its means.
 
         min sum_ij B_ij |x_j - center_i|    B_ij: whether record j is in cluster i
         sum_i B_ij = 1                      each record in one cluster
-        sum_j B_ij = k or k + 1             equal sizes
+        k <= sum_j B_ij <= 2k - 1           more would be two clusters; k or k + 1 with `sizes: equal`
         sum_(j of v) B_ij <= alpha N_v / c  N_v: the records with sensitive value v; c: the clusters
 
     |x - y| is the Manhattan distance of standardized columns. For given centers this is a min-cost flow, which is
@@ -91,6 +91,10 @@ class DiversityAware(Method):
         Literal["refuse", "minimize"],
         Field(description="What becomes of an alpha that cannot be kept: an error, or the least excess, reported."),
     ] = "refuse"
+    sizes: Annotated[
+        Literal["at-least-k", "equal"],
+        Field(description="at-least-k: clusters of k to 2k - 1 where that costs less; equal: of k and k + 1."),
+    ] = "at-least-k"
     distance: Annotated[
         Literal["standardized", "manhattan"],
         Field(description="Manhattan distance of standardized columns, or of the columns as they are."),
@@ -192,27 +196,41 @@ class DiversityAware(Method):
         units = read_units(problem)
         columns = read_columns(problem, units)
         points = make_distances(columns, standardized=self.distance == "standardized")
-        values, caps = self._spread(problem, units)
-        if self.solver == "milp" and units.count * caps.clusters > _MILP_VARIABLES:
+        values, caps_of = self._spread(problem, units)
+        clusters = number_of_clusters(units.count, problem.k)
+        if self.solver == "milp" and units.count * clusters > _MILP_VARIABLES:
             raise PolicyError(
                 f"The solver 'milp' takes up to {_MILP_VARIABLES:,} pairs of a record and a cluster, not "
-                f"{units.count * caps.clusters:,}.",
+                f"{units.count * clusters:,}.",
                 "Leave 'solver' out: the flow finds the same optimum.",
             )
         effort = Effort(self.rounds, self.starts, self.blocks_above, self.whole_up_to, by_milp=self.solver == "milp")
+        ways = ("at-least-k", "equal") if self.sizes == "at-least-k" else ("equal",)
         with Solvers() as solvers:
-            found = cluster_points(points, values, caps, effort, solvers, run)
-        run.step(Stage.SEARCH, None, "Writing clusters")
-        labels = [self._publish(column, units, found.cluster, caps.clusters) for column in columns]
-        published = read_published(problem, units, labels, found.cluster)
-        require(published)
+            for way in ways:
+                if way == "equal":
+                    caps = caps_of(None)
+                    found = cluster_points(points, values, caps, effort, solvers, run)
+                else:
+                    found, caps = cluster_at_least(points, values, caps_of, problem.k, effort, solvers, run)
+                run.step(Stage.SEARCH, None, "Writing clusters")
+                labels = [self._publish(column, units, found.cluster, caps.clusters) for column in columns]
+                published = read_published(problem, units, labels, found.cluster)
+                try:
+                    require(published)
+                    break
+                except UnreachableError:  # shares vary less among clusters of one size
+                    if way == ways[-1]:
+                        raise
         reached = figures(published)
         by_record = found.cluster[units.of_record]
         draft = problem.draft_rows(
             [label.by_record(by_record) for label in labels],
             np.ones(len(by_record), dtype=np.bool_),
             self.description(**_report(found, caps, self.diversity), privacy=reached),
-            internal={"clusters": {"costs": list(found.costs), "sizes": [caps.smallest, caps.largest]}},
+            internal={
+                "clusters": {"costs": list(found.costs), "sizes": np.bincount(np.bincount(found.cluster)).tolist()}
+            },
         )
         forms = {column.name: self._form(column) for column in columns}
         return replace(
@@ -231,10 +249,12 @@ class DiversityAware(Method):
             )
         return self.attribute
 
-    def _spread(self, problem: Problem, units: Units) -> tuple[NDArray[np.int32], Caps]:
-        """The value of each unit that is capped, and the caps."""
+    def _spread(self, problem: Problem, units: Units) -> tuple[NDArray[np.int32], Callable[[int | None], Caps]]:
+        """The capped value of each unit, and the caps of so many clusters of at least k; None: of equal ones."""
+        k = problem.k
         if not self.diversity:
-            return np.zeros(units.count, dtype=np.int32), even_caps(units.count, problem.k)
+            free = np.zeros(units.count, dtype=np.int32)
+            return free, lambda c: even_caps(units.count, k, clusters=c, at_least=c is not None)
         name = self._about(problem)
         codes, domain = problem.cells.sensitive[name][problem.cell_of_row], problem.cells.domains[name]
         if self.sensitive_value is None:
@@ -243,17 +263,17 @@ class DiversityAware(Method):
         else:
             has_it = np.asarray(codes == _code_of(self.sensitive_value, domain, name))
             values, number, capped = units.any(has_it).astype(np.int32), 2, [False, True]
-        counts = np.bincount(values, minlength=number)
-        alpha = None if self.alpha is None else Fraction(str(self.alpha))
-        caps = make_caps(
-            [int(count) for count in counts],
-            problem.k,
-            alpha,
+        counts = [int(count) for count in np.bincount(values, minlength=number)]
+        return values, lambda c: make_caps(
+            counts,
+            k,
+            None if self.alpha is None else Fraction(str(self.alpha)),
             capped=capped,
             both=self.caps == "both",
             minimize_excess=self.excess == "minimize",
+            clusters=c,
+            at_least=c is not None,
         )
-        return values, caps
 
     def _publish(self, column: UnitColumn, units: Units, cluster: NDArray[np.int32], clusters: int) -> Labels:
         if self.publish == "ranges":
@@ -272,6 +292,7 @@ class DiversityAware(Method):
 
 def _report(found: Clustering, caps: Caps, diversity: bool) -> dict[str, Any]:
     """What recipients may know of how the clusters were made."""
+    sizes = np.bincount(found.cluster, minlength=caps.clusters)
     return {
         "cost": found.cost,
         "bound": found.bound,
@@ -279,7 +300,7 @@ def _report(found: Clustering, caps: Caps, diversity: bool) -> dict[str, Any]:
         "measured_gap": found.measured_gap,
         "rounds": (len(found.costs) + 1) // 2,
         "clusters": caps.clusters,
-        "sizes": [caps.smallest, caps.largest],
+        "sizes": [int(size) for size in (sizes.min(), sizes.max())],
         **({"least_alpha": str(caps.alpha), "excess": caps.excess} if diversity else {}),
     }
 
@@ -287,6 +308,10 @@ def _report(found: Clustering, caps: Caps, diversity: bool) -> dict[str, Any]:
 def _code_of(wanted: bool | float | str, domain: Domain, column: str) -> int:
     """The code of a value that the policy names; YAML reads true and false as truths, the data hold them as words."""
     text = str(wanted).lower() if isinstance(wanted, bool) else str(wanted)
+    if not isinstance(wanted, bool | str):
+        # A column of two numbers may be read as categories: then the number is meant, however it is spelled.
+        spelled = [v for v in domain.values if v is not None and read_number(v) == read_number(text)]
+        text = spelled[0] if len(spelled) == 1 else text
     try:
         (value,) = canonical([text], domain.kind, column)
         return domain.values.index(value)

@@ -179,12 +179,14 @@ class Prices:
     def paid(self, caps: Caps, records: int) -> float:
         """The most that any assignment which keeps the caps can pay.
 
-            smallest sum_i a_i + the sum of the r largest a_i + sum_(i, v) max(b_iv lower_v, b_iv upper_v)
+            smallest sum_i a_i + the r largest a_i + sum_(i, v) max(b_iv lower_v, b_iv upper_v)
 
-        a_i: the price of the size; b_iv: that of the cap; r: the records beyond the smallest sizes.
+        a_i: the price of the size; b_iv: that of the cap; r: the records beyond the smallest sizes, of which a
+        cluster has room for as many as the largest size allows, so that its a_i is taken so often.
         """
-        extra = records - caps.smallest * caps.clusters
-        largest = np.sort(self.of_cluster)[caps.clusters - extra :].sum() if extra else 0.0
+        extra, room = records - caps.smallest * caps.clusters, caps.largest - caps.smallest
+        taken = np.diff(np.minimum(np.arange(caps.clusters + 1) * room, extra))
+        largest = float(np.sort(self.of_cluster)[::-1] @ taken)
         of_cap = self.of_value - self.of_cluster
         caps_paid = np.maximum(of_cap * caps.lower[:, None], of_cap * caps.upper[:, None]).sum()
         return float(caps.smallest * self.of_cluster.sum() + largest + caps_paid)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.errors import UnreachableError
 from medveil.methods.diversity_aware.assigning import Assignment, Solvers, assign, assign_by_milp, unit_of
-from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, merge_free
+from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, merge_free, number_of_clusters
 from medveil.methods.diversity_aware.points import Points, cost, medians
 from medveil.methods.diversity_aware.prices import Prices
 from medveil.run import Run, Stage
@@ -34,6 +35,15 @@ _PAIRS = 20_000_000
 
 _STARTING_RECORDS, _STARTS, _STARTS_BY_MILP = 10_000, 200, 10
 """Where nobody says how many starts: records of all starts together, at most; and starts, at most."""
+
+_FEWER_CLUSTERS_UP_TO, _PATIENCE = 2_000, 3
+"""Records up to which fewer clusters are tried, and how many numbers of clusters in turn may cost more."""
+
+_FEWER_STARTS = 4
+"""Each of these numbers has so many times fewer starts."""
+
+_NOISE = 1e-9
+"""A cost that is lower by less than this share is the same, summed up in another order."""
 
 _SAMPLES, _SAMPLE_RECORDS = 4, 20_000
 """The neighbourhoods in which the gap of blocks is measured, and the records of each."""
@@ -91,6 +101,39 @@ def cluster_points(
     cluster = np.empty_like(found.cluster)
     cluster[order] = found.cluster
     return replace(found, cluster=cluster)
+
+
+def cluster_at_least(
+    points: Points,
+    values: NDArray[np.int32],
+    caps_of: Callable[[int], Caps],
+    k: int,
+    effort: Effort,
+    solvers: Solvers,
+    run: Run,
+) -> tuple[Clustering, Caps]:
+    """Clusters of k to 2k - 1 records, with the caps that they keep: as many clusters as there can be and, in tables
+    of few records, fewer ones as long as that costs less. `caps_of`: the caps of so many clusters.
+    """
+    most = number_of_clusters(len(points), k)
+    caps = caps_of(most)
+    best = cluster_points(points, values, caps, effort, solvers, run), caps
+    if len(points) > _FEWER_CLUSTERS_UP_TO:
+        return best
+    misses, clusters = 0, most - 1
+    effort = replace(effort, starts=-(-effort.starts_of(len(points)) // _FEWER_STARTS))
+    while misses < _PATIENCE and clusters >= max(1, -(-len(points) // (2 * k - 1))):
+        try:
+            caps = caps_of(clusters)
+        except UnreachableError:  # so few clusters cannot keep the cap that was asked for
+            break
+        found = cluster_points(points, values, caps, effort, solvers, run)
+        if found.cost < best[0].cost * (1 - _NOISE):
+            best, misses = (found, caps), 0
+        else:
+            misses += 1
+        clusters -= max(1, clusters // 50)
+    return best
 
 
 def _cluster_sorted(
