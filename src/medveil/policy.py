@@ -327,7 +327,8 @@ class Policy(_Part):
             raise PydanticCustomError(
                 "leakage", "under differential privacy 'leakage' must be left out: refusing a release tells of the data"
             )
-        published = [name for name, a in self.attributes.items() if a.role in {Role.QUASI, Role.SENSITIVE, Role.PLAIN}]
+        hidden = {Role.IDENTIFIER, Role.SUBJECT}
+        published = [name for name, a in self.attributes.items() if a.role not in hidden]
         for name in self.leakage.columns:
             if name not in published:
                 raise PydanticCustomError(
