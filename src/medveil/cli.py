@@ -39,6 +39,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
 Missing = Annotated[list[str] | None, typer.Option(help="A text that stands for a missing value; may be repeated.")]
+Columns = Annotated[
+    str | None, typer.Option(help="The names of the columns of a CSV file without header line, with commas between.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first line of a CSV file holds names; found out."),
+]
 Threads = Annotated[int | None, typer.Option(help="How many cores to use; all where left out.", min=1, max=1024)]
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="The privacy ledger of the data (default: beside the data).")
@@ -126,6 +133,8 @@ def audit(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
+    columns: Columns = None,
+    header: Header = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove the claims of a release again, from its files."""
@@ -134,9 +143,7 @@ def audit(
     from medveil.errors import VerificationError  # noqa: PLC0415
 
     with _run() as run:
-        report = use_case.audit(
-            directory, source, delimiter=delimiter, encoding=encoding, missing=missing or [], run=run
-        )
+        report = use_case.audit(directory, source, run=run, **_reading(delimiter, encoding, missing, columns, header))
     _print(report, as_json, lambda: terminal.show_audit(report))
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
@@ -201,6 +208,8 @@ def inspect(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
+    columns: Columns = None,
+    header: Header = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what each column seems to be, and how many people it gives away."""
@@ -208,7 +217,7 @@ def inspect(
     from medveil.app import inspect as use_case  # noqa: PLC0415
 
     with _run() as run:
-        found = use_case.inspect(data, delimiter=delimiter, encoding=encoding, missing=missing or [], run=run)
+        found = use_case.inspect(data, run=run, **_reading(delimiter, encoding, missing, columns, header))
     _print(found, as_json, lambda: terminal.show_inspection(found))
     if policy_out is not None:
         use_case.write_policy(found, data, policy_out)
@@ -232,6 +241,8 @@ def leakage(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
+    columns: Columns = None,
+    header: Header = None,
     as_json: AsJson = False,
     threads: Threads = None,
     memory: Memory = None,
@@ -240,6 +251,7 @@ def leakage(
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import leakage as use_case  # noqa: PLC0415
 
+    read = _reading(delimiter, encoding, missing, columns, header)
     with _run(threads, memory) as run:
         found = use_case.leakage(
             given,
@@ -250,9 +262,8 @@ def leakage(
             subject=subject,
             prior=prior,
             run=run,
-            delimiter=delimiter,
-            encoding=encoding,
-            missing=missing or [],
+            names=read.pop("columns"),
+            **read,
         )
     _print(found.to_list(), as_json, lambda: terminal.show_leakage(found))
 
@@ -267,6 +278,8 @@ def measure(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
+    columns: Columns = None,
+    header: Header = None,
     as_json: AsJson = False,
     threads: Threads = None,
     memory: Memory = None,
@@ -283,9 +296,7 @@ def measure(
             other=other,
             quick=quick,
             run=run,
-            delimiter=delimiter,
-            encoding=encoding,
-            missing=missing or [],
+            **_reading(delimiter, encoding, missing, columns, header),
         )
     _print(found, as_json, lambda: terminal.show_measurement(found))
 
@@ -297,6 +308,8 @@ def hierarchy(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
+    columns: Columns = None,
+    header: Header = None,
     as_json: AsJson = False,
 ) -> None:
     """Propose a hierarchy for a column, and draw it."""
@@ -304,7 +317,7 @@ def hierarchy(
     from medveil.app import hierarchy as use_case  # noqa: PLC0415
 
     with _run() as run:
-        found = use_case.hierarchy(data, column, delimiter=delimiter, encoding=encoding, missing=missing or [], run=run)
+        found = use_case.hierarchy(data, column, run=run, **_reading(delimiter, encoding, missing, columns, header))
     _print(found, as_json, lambda: terminal.show_proposal(found))
 
 
@@ -358,6 +371,22 @@ def reproduce(
         typer.echo(to_json(done if paper == use_case.ALL else done[0]))
     if code:
         raise typer.Exit(code)
+
+
+def _reading(
+    delimiter: str | None, encoding: str | None, missing: list[str] | None, columns: str | None, header: bool | None
+) -> dict[str, Any]:
+    """How a file is read, as a command was told."""
+    import csv  # noqa: PLC0415
+
+    names = None if columns is None else [name.strip() for name in next(csv.reader([columns], skipinitialspace=True))]
+    return {
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "missing": missing or [],
+        "columns": names,
+        "header": header,
+    }
 
 
 @contextmanager

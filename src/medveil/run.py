@@ -125,7 +125,15 @@ class Run:
 
     @contextmanager
     def engine(self, source: Source, columns: Sequence[str], *, may_be_empty: bool = False) -> Iterator[Engine]:
-        """An engine that holds a source's columns, and stops counting where the run is cancelled."""
+        """An engine that holds a source's columns, and stops counting where the run is cancelled.
+
+        Names that may be a record are refused here, before anything is counted or shown; where the data may be empty,
+        which is where the policy alone decides, they are not.
+        """
+        if source.doubt is not None and not may_be_empty:
+            raise source.doubt
+        for remark in source.remarks:
+            self.warn(remark)
         engines = self.engines or open_engine
         opened = engines(source, columns, self.limits, may_be_empty=may_be_empty, interrupting=self.interrupting)
         try:

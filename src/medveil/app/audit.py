@@ -44,7 +44,7 @@ def audit(
         base = None if folder is None else replace(run.workspace, folder=folder)
         places = places_of(policy)
         data = policy.get("data")
-        if isinstance(data, Mapping) and not any(options.values()):
+        if isinstance(data, Mapping) and not any(value is not None and value != [] for value in options.values()):
             options = reading_options(data)
         opened = open_source(source, **options)
         secret = _own_key(directory / INTERNAL, policy, base)

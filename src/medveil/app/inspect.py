@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ class Inspection:
     profiles: Sequence[ColumnProfile]
     guesses: Sequence[Guess]
     unique: float
+    read: Mapping[str, Any] = field(default_factory=dict)
+    """How the file was read, as a policy says it under `data:`."""
 
     @property
     def quasi(self) -> list[str]:
@@ -36,7 +38,8 @@ class Inspection:
 
     def policy(self, path: str) -> str:
         """A commented starter policy for the data at `path`."""
-        return starter_policy(path, [(p.name, g) for p, g in zip(self.profiles, self.guesses, strict=True)])
+        columns = [(p.name, g) for p, g in zip(self.profiles, self.guesses, strict=True)]
+        return starter_policy(path, columns, self.read)
 
     def to_dict(self) -> dict[str, Any]:
         """The same without samples of values."""
@@ -87,4 +90,7 @@ def inspect(
             profiles.append(engine.profile(name))
         guesses = [found for _, found in one_subject([(p.name, with_code_tree(p, guess(p))) for p in profiles])]
         quasi = [p.name for p, g in zip(profiles, guesses, strict=True) if g.role is Role.QUASI]
-        return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi))
+        read = {key: value for key, value in options.items() if value is not None and value != []}
+        if read.get("header") is False:
+            read = {**read, "columns": list(source.names)}
+        return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi), read)

@@ -33,6 +33,7 @@ def leakage(
     unique: float | None = None,
     subject: str | None = None,
     prior: str | None = None,
+    names: Sequence[str] | None = None,
     limits: Limits | None = None,
     progress: Listener | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -43,7 +44,8 @@ def leakage(
 
     `data` is a frame or a path; with a policy, which may stand alone, the published columns are measured, sets are
     made of quasi-identifiers, and its subject says who a record belongs to. Without one every column is measured, and
-    sets are made of what seem to be quasi-identifiers. `columns` names others. See `medveil.risk.leakage.leakage_of`.
+    sets are made of what seem to be quasi-identifiers. `columns` names others. `options` say how a file is read, and
+    `names` are those of the columns of a file without header line. See `medveil.risk.leakage.leakage_of`.
     """
     if policy is None and (
         isinstance(data, Policy) or (isinstance(data, (str, Path)) and Path(data).suffix.lower() in POLICY_ENDINGS)
@@ -51,20 +53,23 @@ def leakage(
         data, policy = None, data
     run = started(run, limits=limits, progress=progress, cancelled=cancelled)
     run.step(Stage.READ)
-    known = _known_by_guess(open_source(data, **options)) if policy is None else _known_by_policy(policy, data, run)
-    names = tuple(dict.fromkeys(columns)) if columns else tuple(n for n in known.columns if n not in {subject, prior})
+    if policy is None:
+        known = _known_by_guess(open_source(data, columns=names, **options))
+    else:
+        known = _known_by_policy(policy, data, run)
+    asked = tuple(dict.fromkeys(columns)) if columns else tuple(n for n in known.columns if n not in {subject, prior})
     subject = subject or known.subject
-    for name in (*names, *(n for n in (subject, prior) if n is not None)):
+    for name in (*asked, *(n for n in (subject, prior) if n is not None)):
         known.source.position(name)
-    needed = [*names, *(n for n in (subject, prior) if n is not None)]
+    needed = [*asked, *(n for n in (subject, prior) if n is not None)]
     with run.stoppable():
         with run.engine(known.source, needed) as engine:
             run.step(Stage.COUNT)
             guessed = not columns and (up_to > 1 or unique is not None)
-            among = tuple(n for n in known.quasi(engine) if n in names) if guessed else names
-            entries = entries_of(engine, names, subject=subject, prior=prior, kinds=known.kinds)
+            among = tuple(n for n in known.quasi(engine) if n in asked) if guessed else asked
+            entries = entries_of(engine, asked, subject=subject, prior=prior, kinds=known.kinds)
         run.step(Stage.ATTACK, None, "Counting sets of columns")
-        return leakage_of(entries, up_to=up_to, top=top, unique=unique, among=among or names)
+        return leakage_of(entries, up_to=up_to, top=top, unique=unique, among=among or asked)
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ def _open(target: Any, options: Mapping[str, Any], run: Run) -> _Given:
     if missing:
         raise InputError(f"'{folder}' has no '{missing[0]}'.", "Take the whole directory that --out made.")
     rows = read_texts(folder, manifest) if manifest.parts else folder / manifest.release
-    return _Given(open_source(rows), run, manifest, folder)
+    return _Given(open_source(rows, header=True), run, manifest, folder)
 
 
 def _table(source: Source, engine: Engine, names: Sequence[str]) -> pa.Table:

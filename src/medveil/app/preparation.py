@@ -26,6 +26,7 @@ from medveil.policy import AttributePolicy, Policy
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel, Requirement
 from medveil.run import Run, Stage
+from medveil.sources.csv import WRITTEN
 from medveil.sources.file import FileSpec
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source
@@ -334,7 +335,7 @@ def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
 
 def reading_options(data: Mapping[str, Any]) -> dict[str, Any]:
     """Of what a policy writes under `data:`, how a file is read: it holds for a file in its place too."""
-    return {key: data[key] for key in ("delimiter", "encoding", "columns", "missing") if key in data}
+    return {key: data[key] for key in (*WRITTEN, "missing") if key in data}
 
 
 def data_path(policy: Policy, workspace: Workspace, data: Any = None) -> Path | None:

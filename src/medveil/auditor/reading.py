@@ -31,7 +31,11 @@ def relation(connection: duckdb.DuckDBPyConnection, source: Source) -> str:
             f"compression={quote_text(told['compression'])}, max_line_size=16777216, buffer_size=33554432)"
         )
     if location is not None and location.format == "parquet":
-        return _numbers_only(connection, f"read_parquet({quote_path(location.path)})")
+        rows = f"read_parquet({quote_path(location.path)})"
+        if "columns" in location.options:
+            columns = ", ".join('"' + name.replace('"', '""') + '"' for name in location.options["columns"])
+            rows = f"(SELECT {columns} FROM {rows})"
+        return _numbers_only(connection, rows)
     table = source.batches().read_all().rename_columns([f"r{i}" for i in range(len(source.names))])
     return _numbers_only(connection, _view(connection, table))
 

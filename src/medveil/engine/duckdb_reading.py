@@ -43,6 +43,9 @@ def _csv(location: Location, width: int) -> str:
 
 def _parquet(session: Session, location: Location) -> str:
     file = f"read_parquet({quote_path(location.path)})"
+    if "columns" in location.options:
+        chosen = ", ".join(quote_name(name) for name in location.options["columns"])
+        file = f"(SELECT {chosen} FROM {file})"
     kinds = session.table(f"DESCRIBE SELECT * FROM {file}")["column_type"].to_pylist()
     floats = [kind in {"FLOAT", "DOUBLE"} for kind in kinds]
     if any(floats):
@@ -76,6 +79,15 @@ def quote_text(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def quote_name(name: str) -> str:
+    """The name of a column as SQL.
+
+    >>> quote_name('a"b')
+    '"a""b"'
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def quote_path(path: Path) -> str:

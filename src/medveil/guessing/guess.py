@@ -7,7 +7,7 @@ a column, caution does: it may be known to others, so it is taken for a quasi-id
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from medveil.guessing.name import Name
 from medveil.guessing.values import (
@@ -53,17 +53,19 @@ FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """What was counted of one column. `sample` are distinct values that are not missing, all or some thousand."""
+    """What was counted of one column. `sample` are distinct values that are not missing, all or some thousand; like the
+    least and greatest number they are values of people, and not shown.
+    """
 
     name: str
     rows: int
     distinct: int
     missing: int
-    sample: Sequence[str]
+    sample: Sequence[str] = field(repr=False)
     longest: int = 0
     average_length: float = 0.0
-    lowest: float | None = None
-    highest: float | None = None
+    lowest: float | None = field(default=None, repr=False)
+    highest: float | None = field(default=None, repr=False)
 
     @property
     def present(self) -> int:

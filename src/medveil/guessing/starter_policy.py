@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,14 +57,19 @@ def one_subject(columns: Sequence[tuple[str, Guess]]) -> list[tuple[str, Guess]]
     ]
 
 
-def starter_policy(path_in_policy: str, columns: Sequence[tuple[str, Guess]]) -> str:
-    """The policy in YAML: every column with its suggested role, the reason above it as a comment, and a first goal."""
+def starter_policy(
+    path_in_policy: str, columns: Sequence[tuple[str, Guess]], read: Mapping[str, Any] | None = None
+) -> str:
+    """The policy in YAML: every column with its suggested role, the reason above it as a comment, and a first goal.
+
+    `read` says how the file was read, where that was told.
+    """
     settled = one_subject(columns)
     quasi = [name for name, guess in settled if guess.role is Role.QUASI]
     lines = [
         "# A starter policy: suggestions, not decisions. Read each reason, then correct the role below it.",
         "# A column that is taken out of the list is not published.",
-        f"data: {quote(path_in_policy)}",
+        f"data: {_flow({'path': path_in_policy, **read}) if read else quote(path_in_policy)}",
         "attributes:" if settled else "attributes: {}",
     ]
     for name, guess in settled:
@@ -105,8 +110,10 @@ def _flow(declared: Any) -> str:
     """
     if isinstance(declared, dict):
         return "{" + ", ".join(f"{key}: {_flow(value)}" for key, value in declared.items()) + "}"
-    if isinstance(declared, list):
+    if isinstance(declared, list | tuple):
         return "[" + ", ".join(map(_flow, declared)) + "]"
+    if isinstance(declared, bool):
+        return str(declared).lower()
     if isinstance(declared, int | float):
         return f"{declared:.12f}".rstrip("0").rstrip(".")
     return quote(str(declared))

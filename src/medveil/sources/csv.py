@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.csv
@@ -19,7 +19,13 @@ from medveil.workspace import Workspace
 
 Delimiter = Annotated[str | None, Field(description="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, Field(description="The encoding of a CSV file, such as latin-1.")]
-Columns = Annotated[tuple[str, ...] | None, Field(description="The names of a file without header line.")]
+Columns = Annotated[
+    tuple[str, ...] | None, Field(description="The names of the columns of a file without header line.")
+]
+Header = Annotated[
+    bool | None,
+    Field(description="Whether the first line holds names; where left out it does unless `columns` are given."),
+]
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class CsvSource(Source):
 
     file: Path
     dialect: Dialect
+    doubtful: bool = False
 
     @property
     def identity(self) -> str:
@@ -76,12 +83,36 @@ class CsvSource(Source):
                 f"'{self.file.name}' does not read as CSV.", "Check the delimiter and the quotes."
             ) from None
 
+    @property
+    def doubt(self) -> InputError | None:
+        return _looks_like_a_record(self.file.name) if self.doubtful else None
 
-def open_csv(
-    path: Path, delimiter: str | None, encoding: str | None, columns: Collection[str] | None, missing: Collection[str]
-) -> CsvSource:
-    dialect, names = find_dialect(path, delimiter, encoding, columns)
-    return CsvSource(check_names(names, f"'{path.name}'"), MISSING | frozenset(missing), path, dialect)
+
+def _looks_like_a_record(file: str) -> InputError:
+    return InputError(
+        f"The first line of '{file}' looks like a record: its columns seem to have no names.",
+        "Name them: 'columns: [...]' under 'data:' of a policy, '--columns' in a command ('--no-header' numbers "
+        "them). If they are names, say so with 'header: true' or '--header'.",
+    )
+
+
+def open_csv(path: Path, missing: Collection[str] = (), **options: Any) -> CsvSource:
+    """A CSV file; `options` say how it is written, see `find_dialect`."""
+    dialect, heading = find_dialect(path, **options)
+    try:
+        names = check_names(heading.names, f"'{path.name}'")
+    except InputError as error:
+        raise (_looks_like_a_record(path.name) if heading.doubtful else error) from None
+    return CsvSource(names, MISSING | frozenset(missing), path, dialect, heading.doubtful)
+
+
+WRITTEN = ("delimiter", "encoding", "columns", "header")
+"""The keys that say how a CSV file is written."""
+
+
+def options_of(spec: SourceSpec) -> dict[str, Any]:
+    """Of a declared source, how its CSV file is written."""
+    return {key: getattr(spec, key) for key in WRITTEN}
 
 
 class CsvSpec(SourceSpec):
@@ -92,6 +123,7 @@ class CsvSpec(SourceSpec):
     delimiter: Delimiter = None
     encoding: Encoding = None
     columns: Columns = None
+    header: Header = None
 
     @property
     def file(self) -> str:
@@ -100,4 +132,4 @@ class CsvSpec(SourceSpec):
     def open(self, workspace: Workspace) -> Source:
         path = workspace.resolve(self.path)
         check_file(path)
-        return open_csv(path, self.delimiter, self.encoding, self.columns, self.missing)
+        return open_csv(path, self.missing, **options_of(self))

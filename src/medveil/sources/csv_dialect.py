@@ -5,24 +5,22 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import lzma
 import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
-
-import pyarrow as pa
 
 from medveil.errors import InputError, PolicyError
+from medveil.sources.formats import SAMPLE, TEXT, canonical_encoding, compression_of, open_packed, recognize, sample_of
+from medveil.sources.header import holds_a_record
 
-SAMPLE = 1 << 20
 DELIMITERS = (",", ";", "\t", "|")
 QUOTE = '"'
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "xz", b"\x28\xb5": "zstd"}
+SAMPLED = 1_000
+"""Records that are looked at to find out how a file is written."""
 _READ_BY_ENGINES = {"none", "gzip", "zstd"}
 
 
@@ -41,37 +39,60 @@ class Dialect:
     quote: str = QUOTE
 
 
+@dataclass(frozen=True)
+class Heading:
+    """The names of a file's columns. `doubtful` where they are its first line and look like a record."""
+
+    names: tuple[str, ...]
+    doubtful: bool = False
+
+
 def find_dialect(
-    path: Path, delimiter: str | None, encoding: str | None, columns: Collection[str] | None
-) -> tuple[Dialect, list[str]]:
-    """The file's dialect and its column names; `columns` are the names of a file without a header line."""
-    with path.open("rb") as stream:
-        magic = stream.read(4)
-    if magic == b"PK\x03\x04":
-        raise InputError(f"'{path.name}' is a zip archive or a spreadsheet.", "Unpack it, or save it as CSV.")
-    compression = _COMPRESSIONS.get(magic[:2], "none")
-    sample = _sample(path, compression)
-    encoding = _canonical_encoding(encoding) if encoding else _find_encoding(sample)
+    path: Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    columns: Collection[str] | None = None,
+    header: bool | None = None,
+) -> tuple[Dialect, Heading]:
+    """The file's dialect and its column names. `columns` are names in the place of those in the file, which then has no
+    header line unless `header` says so; a file without header and names has `column_1`, `column_2`, ...
+    """
+    if delimiter is not None and len(delimiter) != 1:
+        raise PolicyError("A delimiter is one character.", "Write for example 'delimiter: \";\"'.")
+    found = recognize(path, encoding)
+    if found is not TEXT:
+        raise found.refusal(path.name)
+    compression = compression_of(path)
+    sample = sample_of(path, compression)
+    encoding = canonical_encoding(encoding) if encoding else _find_encoding(sample)
     text = _decode(sample, encoding, path.name)
     if not text.strip():
         raise InputError(f"'{path.name}' is empty.", "Give a table with a header line and records.")
-    if delimiter is not None and len(delimiter) != 1:
-        raise PolicyError("A delimiter is one character.", "Write for example 'delimiter: \";\"'.")
     delimiter = delimiter or _find_delimiter(text)
-    first = _fields(text, delimiter)[0]
-    if columns is not None and len(columns) != len(first):
-        raise InputError(
-            f"'{path.name}' has {len(first)} columns, but 'columns:' names {len(columns)}.", "Name every column once."
-        )
-    names = list(columns) if columns is not None else [name.strip() for name in first]
-    header = columns is None
+    headed = header if header is not None else columns is None
+    heading = _heading(path.name, _fields(text, delimiter), columns, headed=headed, sure=header is not None)
     if encoding == "utf-8" and compression in _READ_BY_ENGINES:
-        return Dialect(path, delimiter, encoding, compression, header), names
+        return Dialect(path, delimiter, encoding, compression, headed), heading
     folder = Path(tempfile.mkdtemp(prefix="medveil-"))
-    dialect = Dialect(folder / "utf8.csv", delimiter, encoding, "none", header)
+    dialect = Dialect(folder / "utf8.csv", delimiter, encoding, "none", headed)
     weakref.finalize(dialect, shutil.rmtree, folder, ignore_errors=True)
     _copy_as_utf8(path, compression, encoding, dialect.readable)
-    return dialect, names
+    return dialect, heading
+
+
+def _heading(
+    file: str, records: Sequence[Sequence[str]], columns: Collection[str] | None, *, headed: bool, sure: bool
+) -> Heading:
+    first = records[0]
+    if columns is not None:
+        if len(columns) != len(first):
+            raise InputError(
+                f"'{file}' has {len(first)} columns, but 'columns:' names {len(columns)}.", "Name every column once."
+            )
+        return Heading(tuple(columns))
+    if not headed:
+        return Heading(tuple(f"column_{number}" for number in range(1, len(first) + 1)))
+    return Heading(tuple(name.strip() for name in first), not sure and holds_a_record(records))
 
 
 def explain(text: str) -> str:
@@ -90,34 +111,6 @@ def explain(text: str) -> str:
     if "maximum line size" in text.lower():
         return f"{where} is longer than 16 MB: is a quote left open?"
     return f"{where} does not read as CSV: check the delimiter and the quotes."
-
-
-def _open(path: Path, compression: str) -> IO[bytes]:
-    if compression == "none":
-        return path.open("rb")
-    if compression == "xz":
-        return lzma.open(path, "rb")
-    stream: IO[bytes] = pa.input_stream(str(path), compression=compression)
-    return stream
-
-
-def _sample(path: Path, compression: str) -> bytes:
-    try:
-        with _open(path, compression) as stream:
-            return stream.read(SAMPLE)
-    except (OSError, EOFError, lzma.LZMAError):
-        raise InputError(f"'{path.name}' is damaged: it does not decompress.", "Pack it again.") from None
-
-
-def _canonical_encoding(encoding: str) -> str:
-    try:
-        name = codecs.lookup(encoding).name
-        "".encode(encoding)  # refuses what is a codec but no encoding of text
-    except (LookupError, ValueError):
-        raise PolicyError(
-            f"There is no encoding called '{encoding}'.", "Usual ones are utf-8, latin-1, cp1252 and utf-16."
-        ) from None
-    return "utf-8" if name == "utf-8-sig" else name
 
 
 def _find_encoding(sample: bytes) -> str:
@@ -148,7 +141,7 @@ def _fields(text: str, delimiter: str) -> list[list[str]]:
         for record in reader:
             if record:
                 records.append(record)
-            if len(records) == 200:
+            if len(records) == SAMPLED:
                 break
     except csv.Error:
         pass
@@ -170,7 +163,7 @@ def _find_delimiter(text: str) -> str:
 def _copy_as_utf8(path: Path, compression: str, encoding: str, copy: Path) -> None:
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        with _open(path, compression) as stream, copy.open("w", encoding="utf-8", newline="") as out:
+        with open_packed(path, compression) as stream, copy.open("w", encoding="utf-8", newline="") as out:
             while block := stream.read(SAMPLE):
                 out.write(decoder.decode(block))
             out.write(decoder.decode(b"", final=True))

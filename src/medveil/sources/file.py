@@ -4,23 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from medveil.sources.csv import Columns, Delimiter, Encoding, open_csv
-from medveil.sources.files import PARQUET, check_file
+from medveil.sources import sources
+from medveil.sources.csv import Columns, Delimiter, Encoding, Header, open_csv, options_of
+from medveil.sources.files import check_file
+from medveil.sources.formats import PARQUET, TEXT, recognize
 from medveil.sources.parquet import open_parquet
 from medveil.sources.source import Source, SourceSpec
 from medveil.workspace import Workspace
 
 
-def open_file(
-    path: Path, delimiter: str | None, encoding: str | None, columns: Collection[str] | None, missing: Collection[str]
-) -> Source:
-    if check_file(path) == PARQUET:
+def open_file(path: Path, missing: Collection[str] = (), **options: Any) -> Source:
+    """A file by its content; `options` say how a CSV file is written. Other formats are read by the kind of source that
+    declares them, where there is one.
+    """
+    check_file(path)
+    found = recognize(path, options.get("encoding"))
+    if found is TEXT:
+        return open_csv(path, missing, **options)
+    if found is PARQUET:
         return open_parquet(path, missing)
-    return open_csv(path, delimiter, encoding, columns, missing)
+    for kind in sources().values():
+        if found.name in kind.formats:
+            declared = kind.model_validate({"path": str(path.absolute()), "missing": tuple(missing)})
+            return declared.open(Workspace())
+    raise found.refusal(path.name)
 
 
 class FileSpec(SourceSpec):
@@ -31,10 +42,11 @@ class FileSpec(SourceSpec):
     delimiter: Delimiter = None
     encoding: Encoding = None
     columns: Columns = None
+    header: Header = None
 
     @property
     def file(self) -> str:
         return self.path
 
     def open(self, workspace: Workspace) -> Source:
-        return open_file(workspace.resolve(self.path), self.delimiter, self.encoding, self.columns, self.missing)
+        return open_file(workspace.resolve(self.path), self.missing, **options_of(self))

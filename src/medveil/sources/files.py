@@ -1,25 +1,46 @@
-"""Files, and what kind of table each is by its first bytes."""
+"""Files that are there, and addresses that are none."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from medveil.errors import InputError
 
-PARQUET = b"PAR1"
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/|jdbc:|odbc:", re.IGNORECASE)
+_SECRET = re.compile(r"\b(pwd|password|uid|user id|server|database|host)\s*=", re.IGNORECASE)
+_PLACES = {"http": "a web address", "https": "a web address", "ftp": "a web address", "sftp": "a web address"}
+_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "hdfs", "dbfs"})
 
 
-def check_file(path: Path) -> bytes:
-    """The first bytes of a file that is there, can be read and is not empty."""
+def check_file(path: Path) -> None:
+    """Refuse what is no file that can be read. An address is not repeated: it may hold a password."""
+    _refuse_addresses(str(path))
     if not path.exists():
         raise InputError(f"There is no file '{path}'.", "Paths in a policy are relative to the policy file.")
     if not path.is_file():
         raise InputError(f"'{path}' is not a file.", "Name a CSV or Parquet file.")
     try:
         with path.open("rb") as stream:
-            magic = stream.read(len(PARQUET))
+            empty = not stream.read(1)
     except OSError:
         raise InputError(f"'{path.name}' cannot be opened.", "Check its permissions.") from None
-    if not magic:
+    if empty:
         raise InputError(f"'{path.name}' is empty.", "Give a table with a header line and records.")
-    return magic
+
+
+def _refuse_addresses(text: str) -> None:
+    found = _ADDRESS.match(text)
+    if found is None and not _SECRET.search(text):
+        return
+    scheme = ((found and found["scheme"]) or "").lower()
+    if scheme == "file":
+        raise InputError("This is a file's address, not its path.", "Leave 'file://' away.")
+    if scheme in _PLACES:
+        raise InputError(f"This is {_PLACES[scheme]}: medveil reads files of this machine.", "Download the file first.")
+    if scheme in _STORES:
+        raise InputError("This is an address in an object store: medveil reads files.", "Copy the file here first.")
+    raise InputError(
+        "This is the address of a database: medveil reads files, and takes no password in a path.",
+        "Export the table as CSV or Parquet.",
+    )

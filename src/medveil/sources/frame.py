@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -47,9 +48,12 @@ def to_arrow(frame: Any, columns: Collection[str] | None = None) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
     if isinstance(frame, Mapping):
-        return pa.table({str(name): _array(values) for name, values in frame.items()})
+        _refuse_odd_names(list(frame))
+        return pa.table({name: _array(values) for name, values in frame.items()})
     if not hasattr(frame, "collect"):  # narwhals refuses equal names in words of its own
-        check_names([str(name) for name in getattr(frame, "columns", ())], "The frame")
+        names = list(getattr(frame, "columns", ()))
+        _refuse_odd_names(names)
+        check_names(names, "The frame")
     try:
         native = nw.from_native(frame)
     except TypeError:
@@ -58,14 +62,29 @@ def to_arrow(frame: Any, columns: Collection[str] | None = None) -> pa.Table:
             "Give a path, or a pandas, polars or Arrow table.",
         ) from None
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
-    wanted = [name for name in eager.columns if columns is None or str(name) in columns]
-    return pa.table([_column(eager[name]) for name in wanted], names=[str(name) for name in wanted])
+    wanted = [name for name in eager.columns if columns is None or name in columns]
+    return pa.table([_column(eager[name]) for name in wanted], names=wanted)
+
+
+def _refuse_odd_names(names: Sequence[Any]) -> None:
+    """Names that are no texts, such as the numbers that pandas gives a file without header, or cannot be written."""
+    odd = [str(i + 1) for i, name in enumerate(names) if not isinstance(name, str) or _SURROGATE.search(name)]
+    if odd:
+        raise InputError(
+            f"The frame has columns whose names are no texts (number {', '.join(odd)}).",
+            "Give every column a name that is a text: the first record is none.",
+        )
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character: no file can hold it."""
 
 
 def _column(series: Any) -> pa.Array:
+    # An error would show a value: of mixed Python objects, or of a text that holds half a character.
     try:
         return series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of mixed Python objects; its error would show a value
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
         return _texts(series.to_list())
 
 
@@ -74,13 +93,13 @@ def _array(values: Any) -> pa.Array:
         return values
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
         return _texts(values)
 
 
 def _texts(values: Iterable[Any]) -> pa.Array:
-    """Mixed Python objects as text."""
-    return pa.array(
-        [None if item is None or str(item) in {"nan", "NaT", "<NA>"} else str(item) for item in values],
-        pa.string(),
-    )
+    """Mixed Python objects as text. Half a character becomes the sign for what cannot be read, and nothing is refused:
+    a refusal would tell what the data hold.
+    """
+    texts = (None if item is None or str(item) in {"nan", "NaT", "<NA>"} else str(item) for item in values)
+    return pa.array([None if text is None else _SURROGATE.sub("\ufffd", text) for text in texts], pa.string())

@@ -12,22 +12,16 @@ from medveil.sources.source import Source, SourceSpec
 from medveil.workspace import Workspace
 
 
-def open_source(
-    data: Any,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    columns: Collection[str] | None = None,
-    missing: Collection[str] = (),
-) -> Source:
+def open_source(data: Any, *, missing: Collection[str] = (), **options: Any) -> Source:
     """The source behind a path (CSV or Parquet), a declared source, or a data frame of any library that narwhals knows.
 
-    `columns` names the columns of a CSV file that has no header line.
+    `options` say how a CSV file is written: `delimiter`, `encoding`, `columns` (the names of a file without header
+    line) and `header` (whether there is one).
     """
     if isinstance(data, Source):
         return data
     if isinstance(data, SourceSpec):
         return data.open(Workspace())
     if isinstance(data, (str, Path)):
-        return open_file(Path(data), delimiter, encoding, columns, missing)
+        return open_file(Path(data), missing, **options)
     return open_frame(data, missing)

@@ -19,9 +19,19 @@ from medveil.workspace import Workspace
 
 @dataclass(frozen=True)
 class ParquetSource(Source):
-    """A Parquet file; `names` stand for its columns in their order."""
+    """A Parquet file; `names` stand for its columns in their order, or for those that are read."""
 
     file: Path
+    read: tuple[str, ...] | None = None
+    """The columns of the file that `names` stand for; None where they stand for all."""
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        if not self.left_out:
+            return ()
+        named = ", ".join(f"'{name}'" for name in self.left_out)
+        return (f"Not read, since they hold lists or records: {named}. Flatten them first where you need them.",)
 
     @property
     def identity(self) -> str:
@@ -33,12 +43,14 @@ class ParquetSource(Source):
 
     @property
     def location(self) -> Location:
-        return Location("parquet", self.file)
+        return Location("parquet", self.file, {} if self.read is None else {"columns": self.read})
 
     def batches(self) -> pa.RecordBatchReader:
         file = pa.parquet.ParquetFile(self.file)
-        schema = pa.schema([field.with_name(name) for field, name in zip(file.schema_arrow, self.names, strict=True)])
-        named = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in file.iter_batches())
+        read = [field for field in file.schema_arrow if self.read is None or field.name in self.read]
+        schema = pa.schema([field.with_name(name) for field, name in zip(read, self.names, strict=True)])
+        batches = file.iter_batches(columns=None if self.read is None else list(self.read))
+        named = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in batches)
         return pa.RecordBatchReader.from_batches(schema, named)
 
 
@@ -48,9 +60,10 @@ def open_parquet(path: Path, missing: Collection[str]) -> ParquetSource:
     except pa.ArrowException:
         raise InputError(f"'{path.name}' cannot be read as Parquet.", "Was it written to its end?") from None
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
-    if nested:
-        raise InputError(f"Column '{nested[0]}' holds lists or records.", "Flatten it, or leave it out of the file.")
-    return ParquetSource(check_names(schema.names, f"'{path.name}'"), MISSING | frozenset(missing), path)
+    names = check_names([name for name in schema.names if name not in nested], f"'{path.name}'")
+    if nested and not names:
+        raise InputError(f"Every column of '{path.name}' holds lists or records.", "Flatten them into plain columns.")
+    return ParquetSource(names, MISSING | frozenset(missing), path, names if nested else None, tuple(nested))
 
 
 class ParquetSpec(SourceSpec):

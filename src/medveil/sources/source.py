@@ -44,6 +44,11 @@ class Source(ABC):
     missing: frozenset[str]
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What somebody should know of how it is read, in sentences without a value."""
+        return ()
+
+    @property
     def identity(self) -> str | None:
         """What tells this data set from others, also when its records change; None where nothing does."""
         return None
@@ -58,6 +63,13 @@ class Source(ABC):
         """Where an engine may read the records by itself; None where it must take the batches."""
         return None
 
+    @property
+    def doubt(self) -> InputError | None:
+        """What speaks against its names being names; None where nothing does. Whoever opens an engine asks, but not
+        where the policy alone decides: a refusal would tell what the data hold.
+        """
+        return None
+
     @abstractmethod
     def batches(self) -> pa.RecordBatchReader:
         """All records in order, a column for each name, typed or as raw texts."""
@@ -66,6 +78,8 @@ class Source(ABC):
         """The place of a column. The names of others are not told: a file without a header has a record there."""
         if name in self.names:
             return self.names.index(name)
+        if self.doubt is not None:
+            raise self.doubt
         hint = did_you_mean(name, self.names)
         remedy = hint if hint.startswith("Did") else "Does its first line hold the names of the columns?"
         raise InputError(f"The data have no column '{name}'.", remedy)
@@ -78,6 +92,8 @@ class SourceSpec(BaseModel, ABC):
 
     name: ClassVar[str]
     """The word under `type:`."""
+    formats: ClassVar[frozenset[str]] = frozenset()
+    """The formats of files, by their names in `formats`, that a plain path is read by this kind for."""
 
     missing: Annotated[tuple[str, ...], Field(description="Texts that stand for a missing value, such as '?'.")] = ()
 
@@ -91,13 +107,18 @@ class SourceSpec(BaseModel, ABC):
         """The source; `workspace` says where paths start."""
 
 
+_NAME_THEM = (
+    "Name every column: in the data, or under 'columns:' of 'data:' (with 'header: true' they replace the first line)."
+)
+
+
 def check_names(names: Collection[str], where: str) -> tuple[str, ...]:
     """Column names must be there and differ. They are told by their places: a file without a header has a record
     where the names should be.
     """
     unnamed = [str(i + 1) for i, name in enumerate(names) if not name.strip()]
     if unnamed:
-        raise InputError(f"{where} has columns without a name (number {', '.join(unnamed)}).", "Name every column.")
+        raise InputError(f"{where} has columns without a name (number {', '.join(unnamed)}).", _NAME_THEM)
     places: dict[str, list[str]] = {}
     for i, name in enumerate(names):
         places.setdefault(name, []).append(str(i + 1))
@@ -105,6 +126,6 @@ def check_names(names: Collection[str], where: str) -> tuple[str, ...]:
     if twice:
         raise InputError(
             f"{where} has several columns of one name (numbers {'; '.join(twice)}).",
-            "Give every column a name of its own, or list the names under 'columns:' where the file has none.",
+            _NAME_THEM,
         )
     return tuple(names)
