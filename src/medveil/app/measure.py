@@ -211,7 +211,7 @@ class _Given:
         return {name: self._as_text(self.folder / name) for name in tables if (self.folder / name).is_file()}
 
     def _as_text(self, path: Path) -> pa.Table:
-        source = open_source(path)
+        source = open_source(path, header=True)
         with self.run.engine(source, source.names, may_be_empty=True) as engine:
             return _table(source, engine, source.names)
 
