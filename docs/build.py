@@ -46,14 +46,14 @@ def fields(part: type[BaseModel], hidden: frozenset[str] = frozenset()) -> Itera
     yield "| key | default | what it is |"
     yield "|---|---|---|"
     for name, field in known.items():
-        default = "needed" if field.default is PydanticUndefined and field.default_factory is None else shown(field)
+        default = "required" if field.default is PydanticUndefined and field.default_factory is None else shown(field)
         yield f"| `{name}` | {default} | {field.description or ''} |"
 
 
 def shown(field: Any) -> str:
     value = field.get_default(call_default_factory=True)
     if value is None or value == ():
-        return "left out"
+        return "none"
     return "see below" if isinstance(value, BaseModel) else f"`{value}`"
 
 

@@ -132,7 +132,7 @@ def test_a_fault_is_one_sentence_without_what_its_error_says(tmp_path):
     done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert re.fullmatch(
-        r"medveil: this is a fault of medveil \(ValueError in medveil\.cli, line \d+\)\. .*\n", done.stderr
+        r"medveil: this is a bug in medveil \(ValueError in medveil\.cli, line \d+\)\. .*\n", done.stderr
     )
     assert "SECRET" not in done.stderr
     shown = subprocess.run(

@@ -1,4 +1,4 @@
-"""What other packages bring: by entry points alone, never in the place of anything of medveil's."""
+"""What other packages bring: by entry points alone, never instead of anything of medveil's."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_a_taken_name_is_an_error_that_names_the_package(tmp_path, group):
     assert done.returncode == 0, done.stderr
     owner = "'medveil-example'" if name == "parity" else "medveil"
     assert done.stdout == (
-        f"The installed package 'rival' brings '{name}' into {group}, a name that {owner} has already. "
+        f"The installed package 'rival' brings '{name}' into {group}, a name that {owner} already has. "
         "Uninstall 'rival', or have its part renamed.\n"
     )
 

@@ -38,7 +38,7 @@ STATE = "MEDVEIL_STATE"
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
-Missing = Annotated[list[str] | None, typer.Option(help="A text that stands for a missing value; may be repeated.")]
+Missing = Annotated[list[str] | None, typer.Option(help="A text that means a missing value; may be repeated.")]
 Columns = Annotated[
     str | None, typer.Option(help="The names of the columns of a CSV file without header line, with commas between.")
 ]
@@ -46,7 +46,7 @@ Header = Annotated[
     bool | None,
     typer.Option("--header/--no-header", help="Whether the first line of a CSV file holds names; found out."),
 ]
-Threads = Annotated[int | None, typer.Option(help="How many cores to use; all where left out.", min=1, max=1024)]
+Threads = Annotated[int | None, typer.Option(help="Number of cores (default: all).", min=1, max=1024)]
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="The privacy ledger of the data (default: beside the data).")
 ]
@@ -74,9 +74,11 @@ def _global(
 @app.command()
 def anonymize(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
-    out: Annotated[Path, typer.Option(help="The release directory to make; it must not be there yet.")],
+    out: Annotated[Path, typer.Option(help="The release directory to make; it must not exist yet.")],
     data: Annotated[Path | None, typer.Option(help="Records to use instead of those the policy names.")] = None,
-    trace: Annotated[Path | None, typer.Option(help="Also write the search tree to this file; stays with you.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Also write the search tree to this file; keep it to yourself.")
+    ] = None,
     ledger: LedgerFile = None,
     engine: EngineName = None,
     as_json: AsJson = False,
@@ -99,8 +101,8 @@ def anonymize(
 @app.command()
 def compare(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
-    out: Annotated[Path, typer.Option(help="The directory to make; it must not be there yet.")],
-    methods: Annotated[str, typer.Option(help="'all', or names with commas between them.")] = "all",
+    out: Annotated[Path, typer.Option(help="The directory to make; it must not exist yet.")],
+    methods: Annotated[str, typer.Option(help="'all', or names separated by commas.")] = "all",
     sweep: Annotated[str | None, typer.Option(help="A parameter and the values to try, such as k=2,5,10,25.")] = None,
     data: Annotated[Path | None, typer.Option(help="Records to use instead of those the policy names.")] = None,
     time_limit: Annotated[float, typer.Option(min=1, help="Seconds that each search may take.")] = 120.0,
@@ -152,7 +154,7 @@ def audit(
 @app.command()
 def truthful(
     directory: Annotated[Path, typer.Argument(help="A release directory with a catalog of counterfeits.")],
-    out: Annotated[Path, typer.Option(help="The file to write, .csv or .parquet; it must not be there yet.")],
+    out: Annotated[Path, typer.Option(help="The file to write, .csv or .parquet; it must not exist yet.")],
     weights: Annotated[
         bool, typer.Option("--weights", help="All records instead, each with its probability of being real.")
     ] = False,
@@ -186,7 +188,9 @@ def budget(
 def audit_dp(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
     runs: Annotated[int, typer.Option(help="Runs of the whole method on each small table.", min=100)] = 1000,
-    confidence: Annotated[float, typer.Option(help="Of all lower bounds together.", min=0.5, max=0.999999)] = 0.999,
+    confidence: Annotated[
+        float, typer.Option(help="The confidence of all lower bounds together.", min=0.5, max=0.999999)
+    ] = 0.999,
     as_json: AsJson = False,
 ) -> None:
     """Try to refute a policy's differential privacy on small neighbouring tables; the data are not read."""
@@ -228,7 +232,7 @@ def inspect(
 def leakage(
     given: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a policy.")],
     column: Annotated[list[str] | None, typer.Option(help="Measure only this column; may be repeated.")] = None,
-    up_to: Annotated[int, typer.Option(min=1, help="Also sets of up to so many columns.")] = 1,
+    up_to: Annotated[int, typer.Option(min=1, help="Also measure sets of up to this many columns.")] = 1,
     top: Annotated[int, typer.Option(min=1, help="How many sets to find.")] = 10,
     every: Annotated[bool, typer.Option("--all", help="Count and list all sets.")] = False,
     unique: Annotated[
@@ -324,7 +328,7 @@ def hierarchy(
 @app.command()
 def demo(
     rows: Annotated[int, typer.Option(min=100, help="How many patients to generate.")] = 10_000,
-    out: Annotated[Path, typer.Option(help="The directory to make; it must not be there yet.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="The directory to make; it must not exist yet.")] = Path("demo"),
     as_json: AsJson = False,
 ) -> None:
     """Generate patients, anonymize them by every method of the papers and show what was achieved."""
@@ -454,7 +458,7 @@ def _fault(error: Exception) -> str:
             place = f" in {name}, line {trace.tb_lineno}"
         trace = trace.tb_next
     return (
-        f"this is a fault of medveil ({type(error).__name__}{place}). Please report it; "
+        f"this is a bug in medveil ({type(error).__name__}{place}). Please report it; "
         f"{SHOW_FAULTS}=1 shows more, which may hold values of the data."
     )
 

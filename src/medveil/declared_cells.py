@@ -99,7 +99,7 @@ def declare(spec: HierarchySpec, name: str, kind: Kind | None, workspace: Worksp
     if any(leaf != leaf.strip(SPACES) or leaf in {"", ROOT} for leaf in leaves):
         raise PolicyError(
             f"The declared domain of '{name}' holds an empty value, '{ROOT}', or one with spaces around it.",
-            f"No record is read with such a value, and '{ROOT}' stands for suppressed ones: mend the domain.",
+            f"No record is read with such a value, and '{ROOT}' stands for suppressed ones: fix the domain.",
         )
     kind = kind or find_kind(leaves)
     domain = domain_of(canonical(leaves, kind, name), kind)

@@ -57,7 +57,7 @@ class OneOf:
         if isinstance(given, Mapping) and self.usual is not None:
             given = {self.key: self.usual, **given}
         if not isinstance(given, Mapping) or self.key not in given:
-            raise PydanticCustomError("missing_name", "needs the key '{key}'", {"key": self.key})
+            raise PydanticCustomError("missing_name", "must have the key '{key}'", {"key": self.key})
         found, name = self.found(), str(given[self.key])
         if name not in found:
             hint = did_you_mean(name, found)
@@ -134,9 +134,7 @@ class DerivePolicy(_Part):
         str | None,
         Field(description="Days since the date in another column of the same record, such as a stay's start."),
     ] = None
-    name: Annotated[str | None, Field(description="What it is published as; the column's own name where left out.")] = (
-        None
-    )
+    name: Annotated[str | None, Field(description="What it is published as (default: the column's own name).")] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -157,12 +155,10 @@ class AttributePolicy(_Part):
     """What one column is."""
 
     role: Annotated[Role, Field(description="identifier, subject, key, date, quasi, sensitive or plain.")]
-    type: Annotated[Kind | None, Field(description="category, number, date or code; found out where left out.")] = None
+    type: Annotated[Kind | None, Field(description="category, number, date or code (default: detected).")] = None
     format: Annotated[
         str | None,
-        Field(
-            description="How dates or numbers are written, such as `%d/%m/%Y` or `1.234,5`; found out where left out."
-        ),
+        Field(description="How dates or numbers are written, such as `%d/%m/%Y` or `1.234,5` (default: detected)."),
     ] = None
     hierarchy: Annotated[
         Annotated[HierarchySpec, OneOf("type", builders)] | None, Field(description="How its values generalize.")
@@ -173,10 +169,12 @@ class AttributePolicy(_Part):
     ] = None
     weight: Annotated[
         float,
-        Field(gt=0, le=1e6, allow_inf_nan=False, description="How much its loss counts against that of the others."),
+        Field(
+            gt=0, le=1e6, allow_inf_nan=False, description="How much its loss counts compared with that of the others."
+        ),
     ] = 1.0
-    min_level: Annotated[int, Field(ge=0, description="The least level at which it may be published.")] = 0
-    max_level: Annotated[int | None, Field(ge=0, description="The greatest level at which it may be published.")] = None
+    min_level: Annotated[int, Field(ge=0, description="The lowest level at which it may be published.")] = 0
+    max_level: Annotated[int | None, Field(ge=0, description="The highest level at which it may be published.")] = None
     insist: Annotated[
         bool, Field(description="Publish it even though it looks like free text or like an identifier.")
     ] = False
@@ -241,7 +239,7 @@ class PseudonymPolicy(_Part):
         str | None,
         Field(
             description="The steward's secret, at least 32 random bytes: releases made with it share pseudonyms and "
-            "offsets. Where left out, a key is drawn for this release alone."
+            "offsets. By default, a key is drawn for this release alone."
         ),
     ] = None
 
@@ -291,12 +289,12 @@ class Policy(_Part):
         PseudonymPolicy, Field(description="The secret behind columns of the roles key and date.")
     ] = PseudonymPolicy()
     output: Annotated[OutputPolicy, Field(description="How the release is written.")] = OutputPolicy()
-    evaluation: Annotated[EvaluationPolicy, Field(description="What is measured beside what always is.")] = (
-        EvaluationPolicy()
-    )
+    evaluation: Annotated[
+        EvaluationPolicy, Field(description="What is measured in addition to the usual measures.")
+    ] = EvaluationPolicy()
     engine: Annotated[
         Annotated[EngineSpec, OneOf("type", engines)] | None,
-        Field(description="Where rows are scanned and counted; DuckDB in this process where left out."),
+        Field(description="Where rows are scanned and counted (default: DuckDB, in this process)."),
     ] = None
     leakage: Annotated[
         LeakagePolicy | None, Field(description="Nothing is published where the release leaks more than that.")

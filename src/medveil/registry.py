@@ -51,7 +51,7 @@ class Parts(Mapping[str, type[Found]]):
                 owner = f"'{bringers[name]}'" if name in bringers else "medveil"
                 raise InputError(
                     f"The installed package '{distribution}' brings '{name}' into {self.package.__name__}, a name that "
-                    f"{owner} has already.",
+                    f"{owner} already has.",
                     f"Uninstall '{distribution}', or have its part renamed.",
                 )
             found[name], bringers[name] = part, distribution
@@ -112,11 +112,11 @@ def _load(point: EntryPoint, base: type[Found]) -> type[Found]:
         part: Any = point.load()
     except Exception as error:  # noqa: BLE001 - whatever another package's code raises
         raise InputError(
-            f"{described}, which cannot be loaded ({type(error).__name__}).", "Mend or uninstall it."
+            f"{described}, which cannot be loaded ({type(error).__name__}).", "Fix or uninstall it."
         ) from None
     if not _counts(part, base):
         raise InputError(
-            f"{described}, which is not a complete {base.__name__} with a name of its own.", "Mend or uninstall it."
+            f"{described}, which is not a complete {base.__name__} with a name of its own.", "Fix or uninstall it."
         )
     return part
 

@@ -96,7 +96,7 @@ def show_release(release: Release) -> None:
 
 
 def _internal(release: Release, name: str) -> dict[str, Any] | None:
-    """One of the steward's own files, None where it is not there."""
+    """One of the steward's own files, None where it does not exist."""
     path = Path(release.folder) / INTERNAL / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
@@ -189,7 +189,7 @@ def show_privacy_audit(found: PrivacyAudit) -> None:
     if found.caught:
         console.print("[red]Refuted: it is not differentially private with the epsilon that was tried.[/red]")
     elif found.guarantee:
-        console.print("Not refuted. That is no proof; the proof is in docs/proofs.")
+        console.print("Not refuted. That is not a proof; the proof is in docs/proofs.")
     else:
         console.print("Not refuted by so few runs. It has no proof either.")
 
@@ -198,7 +198,7 @@ def show_measurement(found: Measurement) -> None:
     parts = [f"{found.rows['published']:,} records published"]
     if "original" in found.rows:
         parts.append(f"{found.rows['original']:,} in the original")
-    console.print(f"{'; '.join(parts)}; what columns are is from {found.roles_from}.")
+    console.print(f"{'; '.join(parts)}; the roles of columns are from {found.roles_from}.")
     if found.reached:
         console.print(_reached(found.reached))
     scores = Table("what it is good for", "figure", "interval", box=None, header_style="bold", pad_edge=False)

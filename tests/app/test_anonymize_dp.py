@@ -105,8 +105,8 @@ def test_every_page_and_figure_says_which_form_it_is(folder, command):
         assert "Who is protected: one record" in told[form][0]
         assert "claims nothing" not in told[form][2]
         assert "holds by proof" in told[form][2]
-    assert all("but for a probability of 1e-06" in page for page in told["undeclared"][:2])
-    assert not any("but for a probability" in page for page in told["proved"])
+    assert all("except with a probability of 1e-06" in page for page in told["undeclared"][:2])
+    assert not any("except with a probability" in page for page in told["proved"])
     code, compared, _ = command("compare", folder / "published.json", "--methods", "ipa", "--out", folder / "compared")
     assert code == 0
     assert "none claimed" in compared
@@ -346,7 +346,7 @@ def test_the_auditor_refutes_what_gives_itself_away(tmp_path):
     assert verdict(method={**manifest["method"], "spent": {"cells": 2.5}}).holds is False
     elsewhere = [dict(a) for a in manifest["attributes"]]
     elsewhere[2]["hierarchy"] = {"type": "flat", "domain": {"path": "not-here.csv"}}
-    assert "but for ill" in verdict(attributes=elsewhere).note
+    assert "except for ill" in verdict(attributes=elsewhere).note
     narrow = [dict(a) for a in manifest["attributes"]]
     narrow[2]["hierarchy"] = {"type": "flat", "domain": ["i0"]}
-    assert "declared domain has not" in verdict(attributes=narrow).note
+    assert "declared domain does not have" in verdict(attributes=narrow).note

@@ -21,7 +21,7 @@ def test_releases_are_charged_and_refused_beyond_the_budget(folder):
     asked = write(folder, policy(data="people.csv", model={"epsilon": 1.0, "budget": 2.0}))
     medveil.anonymize(asked, out=folder / "one")
     medveil.anonymize(asked, out=folder / "two")
-    with pytest.raises(UnreachableError, match="pass the budget"):
+    with pytest.raises(UnreachableError, match="exceed the budget"):
         medveil.anonymize(asked, out=folder / "three")
     assert not (folder / "three").exists()
     account = budget(asked)
@@ -90,7 +90,7 @@ def test_the_budget_on_the_command_line(folder, command):
     assert command("anonymize", asked, "--out", folder / "one")[0] == 0
     code, _, said = command("anonymize", asked, "--out", folder / "two")
     assert code == 3
-    assert "would pass the budget" in said
+    assert "would exceed the budget" in said
     assert json.loads(command("budget", asked, "--json")[1])["spent"]["epsilon"] == 1.0
     assert "Left: epsilon 0" in command("budget", asked)[1]
     loose = policy(data="people.csv", method={"name": "ipa", "guarantee": "published"}, **quiet)

@@ -115,7 +115,7 @@ def test_a_date_that_moved_by_another_offset_is_found(visits, tmp_path):
     forge(tmp_path / "out", one_day_later)
     report = medveil.audit(tmp_path / "out", visits)
     assert report.refuted
-    assert any("of no record of the source" in problem for problem in report.problems)
+    assert any("match no record of the source" in problem for problem in report.problems)
 
 
 def test_records_of_two_people_under_one_pseudonym_are_found(visits, tmp_path):

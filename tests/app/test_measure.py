@@ -209,7 +209,7 @@ def replace_attribute(policy, **attributes):
     ("arguments", "problem"),
     [
         (lambda folder: (folder / "nothing.csv",), "There is no file"),
-        (lambda folder: (folder,), "no release directory"),
+        (lambda folder: (folder,), "not a release directory"),
         (lambda folder: (folder / "release", folder / "nothing.csv"), "There is no file"),
         (lambda folder: (folder / "patients.csv", None, {"attributes": {"agee": {"role": "quasi"}}}), "privacy"),
         (

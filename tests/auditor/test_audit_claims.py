@@ -60,7 +60,7 @@ def test_a_claim_holds_at_its_bound_and_not_after_tampering(release, make_claim,
     else:
         tamper(folder, "a,3", "a,1")
     report = audit(folder, SOURCE)
-    false_values = [problem for problem in report.problems if problem.startswith("1 published rows are of no record")]
+    false_values = [problem for problem in report.problems if problem.startswith("1 published rows match no record")]
     assert list(report.problems) == false_values
     assert len(false_values) == (name != "k")
     assert holds(folder) is False

@@ -163,7 +163,7 @@ def test_a_wrong_missing_is_told_as_the_cause_and_breaks_no_claim(tmp_path, copy
     report = audit(folder, open_source(other))
     assert report.refuted
     (cause,) = report.problems
-    assert cause.startswith("the source was read with other --missing than the release was made with: 'ward' has 0")
+    assert cause.startswith("the source was not read with the --missing that the release was made with: 'ward' has 0")
     assert not any(found.finding.holds is False for found in report.findings)
 
 

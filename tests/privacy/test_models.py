@@ -105,7 +105,7 @@ def test_a_class_without_records_holds_and_sets_no_figure(name, town, tables):
 @pytest.mark.parametrize("name", sorted(n for n in EXAMPLES if n not in {"k-anonymity", "delta-presence"}))
 def test_the_attribute_must_be_known(name, town):
     _, classes, reference = town
-    with pytest.raises(PolicyError, match="not told which sensitive attribute"):
+    with pytest.raises(PolicyError, match="not say which sensitive attribute"):
         models()[name](**EXAMPLES[name]).holds(classes, reference)
     with pytest.raises(PolicyError, match="Did you mean 'disease'"):
         example(name, "diseases").holds(classes, reference)

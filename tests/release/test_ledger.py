@@ -104,7 +104,7 @@ def test_removal_reordering_and_rubbish_are_noticed(ledger):
         ledger.entries()
     ledger.path.write_text(text, encoding="utf-8")
     ledger.head.unlink()
-    with pytest.raises(InputError, match="gone or damaged"):
+    with pytest.raises(InputError, match="missing or damaged"):
         ledger.entries()
 
 

@@ -24,7 +24,7 @@ def folder(tmp_path):
 
 
 def refused(given, **options):
-    with pytest.raises(UnreachableError, match="pass the budget"):
+    with pytest.raises(UnreachableError, match="exceed the budget"):
         medveil.anonymize(given, **options)
 
 
@@ -81,7 +81,7 @@ def test_a_ledger_that_is_gone_is_not_begun_anew(folder):
     ledger = Ledger.beside(folder / "people.csv")
     ledger.path.unlink()
     ledger.head.unlink()
-    with pytest.raises(InputError, match="is gone, or lacks releases"):
+    with pytest.raises(InputError, match="is missing, or lacks releases"):
         medveil.anonymize(given)
 
 

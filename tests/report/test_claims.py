@@ -43,7 +43,7 @@ def claim(model, achieved, **more):
         (claim("differential-privacy", {}), "e to the power 0.5"),
         (
             claim("differential-privacy", {}, parameters={"epsilon": 0.5, "delta": 1e-6}),
-            "but for a probability of 1e-06",
+            "except with a probability of 1e-06",
         ),
         (claim("a model of tomorrow", {"x": 1}), "A model of tomorrow as asked."),
         (claim("k-anonymity", {"k": 5}, parameters={"k": "many"}), "K-anonymity as asked."),

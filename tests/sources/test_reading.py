@@ -118,7 +118,7 @@ def test_categorical_and_mixed_pandas_columns():
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        ("a,a\n1,2\n", "several columns of one name (numbers 1 and 2)"),
+        ("a,a\n1,2\n", "several columns with the same name (columns 1 and 2)"),
         (f"{PLANTED},7,{PLANTED},7\n", "(numbers 1 and 3; 2 and 4)"),
         ("a,\n1,2\n", "without a name"),
         (f"a,b\n1,2\n{PLANTED}\n", "Line 3 has 1 fields where the header has 2"),

@@ -37,7 +37,7 @@ def anonymize(
 
     `data` is a frame or a path; with a policy alone (`anonymize("policy.yaml")`) the policy names its data.
     With `out` the release directory is written there; otherwise it is kept until `.save()`. `ledger` is the file in
-    which differentially private releases of these data are charged; it stands beside the data where left out.
+    which differentially private releases of these data are charged; by default it is beside the data.
     `progress` is told of every event, and `cancelled` is asked whether to stop; a `run` brings all of these.
     """
     if policy is None:
@@ -73,11 +73,11 @@ def check_trace(policy: Policy | Mapping[str, Any] | str | Path, trace: Path) ->
     """Refuse a search tree that the policy's method does not draw, or that would be written over a file."""
     method = load_policy(policy)[0].method
     if not method.draws_tree:
-        raise PolicyError(f"The method '{method.name}' draws no search tree.", "Take iab, exhaustive or greedy.")
+        raise PolicyError(f"The method '{method.name}' draws no search tree.", "Use iab, exhaustive or greedy.")
     if trace.exists():
         raise OutputError(f"'{trace}' already exists.", "Name a new file, or remove that one first.")
     if not trace.resolve().parent.is_dir():
-        raise OutputError(f"There is no folder for '{trace}'.", "Make it first, or name another file.")
+        raise OutputError(f"There is no folder for '{trace}'.", "Create it first, or name another file.")
 
 
 def write_trace(release: Release, trace: Path) -> None:

@@ -78,7 +78,7 @@ def _refuse_old_place(data: Path, workspace: Workspace, ledger: Ledger) -> None:
     old = Ledger.beside(workspace.folder / data.name)
     if old.there and old.path.resolve() != ledger.path.resolve():
         raise InputError(
-            f"The privacy ledger '{old.path}' stands beside the policy, but belongs beside the data.",
+            f"The privacy ledger '{old.path}' is beside the policy, but belongs beside the data.",
             f"Move it, and the file '{old.head.name}', to the folder of the data. Nothing was released.",
         )
 

@@ -74,7 +74,7 @@ class ComparedRun:
     """What became of a trial: a reason why there is nothing, or what the release reached and cost.
 
     seconds, memory: until the release was proved; what measuring took is not counted. memory in bytes, of which
-    `program` were taken before anything was read. forms: what is published in the place of values, by column.
+    `program` were taken before anything was read. forms: what is published instead of values, by column.
     """
 
     name: str
@@ -171,7 +171,7 @@ def _why_not(policy: Policy, name: str, problem: Problem) -> str | None:
     try:
         return _with_method(policy, name).why_refused(problem)
     except ValidationError:
-        return "the policy's parameters are not right for it"
+        return "the policy's parameters do not suit it"
     except MedveilError as error:
         return str(error)
 

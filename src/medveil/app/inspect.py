@@ -66,7 +66,7 @@ def write_policy(found: Inspection, data: Path, out: Path) -> None:
     try:
         write_whole(out, text)
     except OSError as error:
-        cause = "The disk is full." if error.errno == errno.ENOSPC else "Is the folder there and writable?"
+        cause = "The disk is full." if error.errno == errno.ENOSPC else "Check that the folder exists and is writable."
         raise OutputError(f"'{out}' cannot be written.", cause) from None
 
 

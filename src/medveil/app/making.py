@@ -147,7 +147,7 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
 
 
 def _prove(target: Path, problem: Problem, manifest: Manifest, workspace: Workspace, run: Run) -> Manifest:
-    """The manifest with what the auditor found in the place of what the method promised; refused where one fails."""
+    """The manifest with what the auditor found instead of what the method promised; refused where one fails."""
     manifest.write(target)
     # What holds by proof is not looked up in the source: refusing a release for what the data hold would tell of them.
     counted = any(claim["basis"] != Basis.PROOF.value for claim in manifest.claims)

@@ -106,14 +106,14 @@ def measure(
 
     original: what it was made from; without it only what the table itself shows can be measured. policy: what each
     column is; the release's own where left out, and guessed where there is none. quasi, sensitive, subject: the same
-    in the place of a policy; with these alone no attack is run and no model trained, and of a frame of records only
+    instead of a policy; with these alone no attack is run and no model trained, and of a frame of records only
     what its groups reach is counted, from where its columns lie, without a copy of a row. other: another release of the
     same people. quick: leave out attacks and trained models. options: how files are read, as for `open_source`.
     """
     run = started(run, limits=limits, progress=progress, cancelled=cancelled)
     if quasi is not None:
         if policy is not None:
-            raise PolicyError("Columns are named twice, in a policy and beside it.", "Give one of the two.")
+            raise PolicyError("Columns are named both in a policy and beside it.", "Use one or the other.")
         if original is None and other is None and subject is None and not isinstance(target, str | Path):
             with run.stoppable():
                 return _count(target, quasi, sensitive, options, run)
@@ -223,13 +223,13 @@ def _open(target: Any, options: Mapping[str, Any], run: Run) -> _Given:
     folder = Path(target)
     if not (folder / NAME).is_file():
         raise InputError(
-            f"'{folder}' is no release directory: it has no {NAME}.",
+            f"'{folder}' is not a release directory: it has no {NAME}.",
             "Name the table itself, and a policy that says what its columns are.",
         )
     manifest = read_manifest(folder)
     missing = [path.relative_to(folder) for path in manifest.published(folder) if not path.is_file()]
     if missing:
-        raise InputError(f"'{folder}' has no '{missing[0]}'.", "Take the whole directory that --out made.")
+        raise InputError(f"'{folder}' has no '{missing[0]}'.", "Give the whole directory that --out made.")
     rows = read_texts(folder, manifest) if manifest.parts else folder / manifest.release
     return _Given(open_source(rows, header=True), run, manifest, folder)
 
@@ -289,7 +289,7 @@ def _declared(policy: Any, given: _Given, source: Source, run: Run) -> tuple[Pol
 
 
 def _from_manifest(manifest: Manifest, source: Source) -> dict[str, Any]:
-    """The policy that a manifest tells of."""
+    """The policy that a manifest describes."""
     attributes: dict[str, Any] = {}
     for attribute in manifest.attributes:
         if attribute.get("made") or attribute["name"] not in source.names:

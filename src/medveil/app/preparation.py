@@ -259,7 +259,7 @@ def _resolve(models: Sequence[PrivacyModel], schema: Schema) -> list[PrivacyMode
         for name in model.on or ():
             if name not in schema.quasi:
                 raise PolicyError(
-                    f"The model '{model.name}' is limited to '{name}', which is no quasi-identifier.",
+                    f"The model '{model.name}' is limited to '{name}', which is not a quasi-identifier.",
                     did_you_mean(name, schema.quasi),
                 )
         resolved.extend(model.for_attributes(schema.sensitive))

@@ -53,8 +53,8 @@ def audit(
 
     `source` is what the release was made from: claims about the input or about people need it. `manifest` stands in
     for the one in the folder while a release is being made and its files are not listed yet. `base` says where paths
-    in claims and hierarchies lead: the policy's folder; that of the source where left out. `places` are where
-    files are that were named by a place of the steward's machine, which the manifest does not tell.
+    in claims and hierarchies lead: the policy's folder, or that of the source. `places` are where
+    files are that were named by a place of the steward's machine, which the manifest does not give.
     `secret` is the key of pseudonyms and offsets, without which columns that were made with it cannot be compared.
     `step` is told the share of the claims that is done; within `interrupting`, what is given to it stops all counting.
     `open_door` reaches the rows, where they are not files of this machine.
@@ -129,7 +129,7 @@ def _layout_problems(evidence: Evidence, door: Door) -> list[str]:
     made = [a["name"] for a in evidence.manifest.attributes if a.get("made")]
     fallen = door.descents(made)
     if fallen:
-        problems.append(f"{fallen:,} rows do not stand in the order of what they publish, which may be the original's")
+        problems.append(f"{fallen:,} rows are not sorted by what they publish: their order may be the original's")
     return problems
 
 
@@ -140,7 +140,7 @@ def _truth(evidence: Evidence) -> Truth:
     try:
         evidence.need_origin()
         if told is not None and told != evidence.origin_rows:
-            return Truth((f"the source has {evidence.origin_rows:,} records where the manifest tells {told:,}",))
+            return Truth((f"the source has {evidence.origin_rows:,} records where the manifest says {told:,}",))
         truth = compare_with_source(evidence)
     except Refuted as refuted:
         truth = Truth((str(refuted),), misread=True)
@@ -173,7 +173,7 @@ def _find(evidence: Evidence, claim: Mapping[str, Any], truth: Truth) -> Finding
     stated = claim.get("achieved")
     if finding.achieved is not None and isinstance(stated, Mapping) and not same_figures(stated, finding.achieved):
         reading = "; is the source the original, read with the same --missing?" if consulted else ""
-        return Finding(finding.achieved, False, f"the manifest states other figures than those achieved{reading}")
+        return Finding(finding.achieved, False, f"the manifest states figures other than those achieved{reading}")
     return replace(finding, from_source=consulted)
 
 
@@ -201,7 +201,10 @@ def _in_records(check: type[Check], evidence: Evidence, claim: Mapping[str, Any]
             return Finding(None, None, missing)
         if found.holds is False and check.bounded_by_records:
             return Finding(
-                None, False, "even the records are too few, and people are no more", in_records=found.achieved
+                None,
+                False,
+                "even the records are too few, and there are no more people than records",
+                in_records=found.achieved,
             )
         return Finding(None, None, f"people are not counted: {missing}", in_records=found.achieved)
     return Finding(None, None, missing)

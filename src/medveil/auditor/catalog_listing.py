@@ -74,9 +74,9 @@ def read_listing(evidence: Evidence, claim: Mapping[str, Any]) -> Listing:
     ids = _count_classes(evidence, terms.word("column"), sensitive)
     told = evidence.manifest.rows.get("counterfeit")
     if told is None:
-        raise CannotTell("the manifest does not tell how many counterfeits there are")
+        raise CannotTell("the manifest does not say how many counterfeits there are")
     if sum(entry.count for entry in entries) != told:
-        raise Refuted(f"the catalog does not cover the {told:,} counterfeits that the manifest tells")
+        raise Refuted(f"the catalog does not cover the {told:,} counterfeits of the manifest")
     _keep_listed(evidence, entries, len(sensitive))
     _check_sums(evidence, sensitive)
     same = " AND ".join(f"held.s{j} IS NOT DISTINCT FROM listed.s{j}" for j in range(len(sensitive)))

@@ -34,7 +34,7 @@ Attribute = Mapping[str, Any]
 
 
 def is_change(change: Any) -> bool:
-    """Whether a manifest tells in full how a column was made."""
+    """Whether a manifest says in full how a column was made."""
     if change is None:
         return True
     if not isinstance(change, Mapping) or not isinstance(change.get("of"), str):
@@ -195,7 +195,7 @@ class ChangedSource:
         try:
             dates = canonical(texts, Kind.DATE, column, written)
         except InputError:
-            raise Refuted(f"the source's column '{column}' does not hold dates, as the manifest tells") from None
+            raise Refuted(f"the source's column '{column}' does not hold dates, as the manifest says") from None
         return self._lookup(dict(zip(texts, dates, strict=True)), "DATE")
 
     def _derived(self, name: str, change: Mapping[str, Any], own: str, joins: list[str]) -> str:
@@ -221,7 +221,7 @@ class ChangedSource:
     def _first(self, name: str, column: str, joins: list[str]) -> str:
         """The first date of each person in a column."""
         if name not in self.tables:
-            raise Refuted("a column is derived from a table that the manifest does not tell of")
+            raise Refuted("a column is derived from a table that the manifest does not describe")
         dates, raw = self._dates(name, column, self._format_of(name, column)), self._column(name, column)
         self._views += 1
         view = f"lookup_{self._views}"

@@ -179,10 +179,10 @@ def row_problems(manifest: Manifest, rows: int, stars: int) -> list[str]:
     told = manifest.rows
     problems = []
     if "published" in told and told["published"] != rows:
-        problems.append(f"the release has {rows:,} rows where the manifest tells {told['published']:,}")
+        problems.append(f"the release has {rows:,} rows where the manifest says {told['published']:,}")
     listed = sum(manifest.parts.values())
     if manifest.parts and listed != rows:
-        problems.append(f"the release has {rows:,} rows where the manifest tells {listed:,} in its parts")
+        problems.append(f"the release has {rows:,} rows where the manifest says {listed:,} in its parts")
     hidden = told.get("suppressed", 0)
     if manifest.suppressed == "stars" and stars < hidden:
         problems.append(f"the release has {stars:,} rows of '*' for {hidden:,} suppressed records")
@@ -190,5 +190,5 @@ def row_problems(manifest: Manifest, rows: int, stars: int) -> list[str]:
         left_out = 0 if manifest.suppressed == "stars" else hidden
         made = rows + left_out - told.get("counterfeit", 0)
         if made != told["input"]:
-            problems.append(f"the rows come from {made:,} records where the manifest tells {told['input']:,}")
+            problems.append(f"the rows come from {made:,} records where the manifest says {told['input']:,}")
     return problems

@@ -156,7 +156,7 @@ class ClassGroups:
         evidence.need_linked()
         links = pyarrow.parquet.read_table(evidence.links)
         if CLASS_ID not in links.column_names or links.column_names[1] != _LINE:
-            raise CannotTell("the links do not tell classes")
+            raise CannotTell("the links do not say which class a record is in")
         seats = pa.table({"line": links.column(1).cast(pa.int64()), "id": links[CLASS_ID].cast(pa.int64())})
         evidence.keep("seats", seats)
         quasi = "".join(
@@ -206,9 +206,9 @@ def _read(evidence: Evidence, sensitive: int) -> list[Group]:
         raise Refuted("the catalog cannot be read") from None
     told = evidence.manifest.rows.get("counterfeit")
     if told is None:
-        raise CannotTell("the manifest does not tell how many counterfeits there are")
+        raise CannotTell("the manifest does not say how many counterfeits there are")
     if sum(entry.count for entry in entries) != told:
-        raise Refuted(f"the catalog does not cover the {told:,} counterfeits that the manifest tells")
+        raise Refuted(f"the catalog does not cover the {told:,} counterfeits of the manifest")
     return _line_up(entries)
 
 
@@ -272,5 +272,5 @@ def need_groups(evidence: Evidence, claim: Mapping[str, Any]) -> ClassGroups:
     """The groups that a claim about a catalog names."""
     parameters = claim["parameters"]
     if parameters.get("column") != CLASS_ID or parameters.get("catalog") != CATALOG:
-        raise Refuted("the claim is about another catalog than that of the release")
+        raise Refuted("the claim is about a catalog other than the release's")
     return ClassGroups(evidence)

@@ -38,7 +38,7 @@ class Tables:
     origin: the source's records, numbered by `line` from 0, and whose they are, `person`: sensitive and plain columns
         as they would be published, and quasi-identifiers as they were where records are followed (see `need_origin`).
 
-    places: where the files are that the manifest tells the names of: the hierarchy of a column, the population.
+    places: where the files are that the manifest names: the hierarchy of a column, the population.
     formed: the sensitive attributes whose texts are not all in their canonical form; `forms_<column>` says which is.
     consulted: what was looked at beside the release, so that a finding can say on what it rests.
 
@@ -84,14 +84,14 @@ class Tables:
         return f"c{self._positions[name]}"
 
     def described(self, name: str) -> Mapping[str, Any]:
-        """What the manifest tells about a published column."""
+        """What the manifest says about a published column."""
         found: Mapping[str, Any] = self.manifest.attributes[self._positions[name]]
         if name not in self.places or hierarchy_file(found.get("hierarchy")) is None:
             return found
         return {**found, "hierarchy": with_hierarchy_file(found["hierarchy"], str(self.places[name]))}
 
     def recoded(self, name: str) -> bool:
-        """Whether something else is published in the place of a column's values, such as ids or means."""
+        """Whether something else is published instead of a column's values, such as ids or means."""
         return self.described(name).get("form") is not None
 
     def original(self, name: str) -> str:
@@ -118,7 +118,7 @@ class Tables:
             raise Refuted("the claim is made on no column, and so says nothing")
         unknown = [name for name in shield if name not in quasi]
         if unknown:
-            raise Refuted(f"the claim is made on '{unknown[0]}', which is no published quasi-identifier")
+            raise Refuted(f"the claim is made on '{unknown[0]}', which is not a published quasi-identifier")
         return shield
 
     def attribute(self, claim: Mapping[str, Any]) -> str:
@@ -250,7 +250,7 @@ class Tables:
             forms = canonical(texts, kind, name, self.formats.get(name))
         except InputError:
             raise Refuted(
-                f"the source's column '{name}' does not hold {kind.value}s, as the manifest tells; {SAME_SOURCE}"
+                f"the source's column '{name}' does not hold {kind.value}s, as the manifest says; {SAME_SOURCE}"
             ) from None
         changed = [pair for pair in zip(texts, forms, strict=True) if pair[0] != pair[1]]
         if changed:

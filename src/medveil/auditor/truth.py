@@ -63,7 +63,9 @@ def compare_with_source(evidence: Evidence) -> Truth:
     compared = [name for name in evidence.names() if not evidence.recoded(name)]
     many = [name for name in compared if _has_many_levels(evidence, name)]
     if many:
-        unchecked.append(f"which values of the original stand behind {_listed(many)}: no one level was published")
+        unchecked.append(
+            f"which values of the original are behind {_listed(many)}: they were not published at one level"
+        )
     compared = [name for name in compared if name not in many]
     _count_source(evidence, compared)
     expressions = {}
@@ -80,7 +82,7 @@ def compare_with_source(evidence: Evidence) -> Truth:
     if strangers <= manifest.rows.get("counterfeit", 0):
         return Truth(unchecked=tuple(unchecked))
     problem = (
-        f"{strangers:,} published rows are of no record of the source (compared in {_listed(list(expressions))}); "
+        f"{strangers:,} published rows match no record of the source (compared in {_listed(list(expressions))}); "
         f"{SAME_SOURCE}"
     )
     return Truth((problem,), tuple(unchecked))
@@ -111,7 +113,7 @@ def misread_as(evidence: Evidence) -> str | None:
     for name, held, without, marked in zip(names, missing, shown[::2], shown[1::2], strict=True):
         if without > held + spare or marked:
             return (
-                f"the source was read with other --missing than the release was made with: '{name}' has {held:,} "
+                f"the source was not read with the --missing that the release was made with: '{name}' has {held:,} "
                 f"missing values in it and {without:,} in the release"
             )
     return None

@@ -89,7 +89,7 @@ def patients(n: int, seed: int | None, *, patient_id: bool = False) -> pa.Table:
     ['age', 'sex', 'length_of_stay', 'region', 'surgery', 'disease']
     """
     if n < 0:
-        raise InputError(f"There cannot be {n} records.", "Ask for none or more.")
+        raise InputError(f"There cannot be {n} records.", "Ask for 0 or more.")
     random = np.random.default_rng(seed)
     known = model()
     owner = _owners(random, n) if patient_id else np.arange(n)

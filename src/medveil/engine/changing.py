@@ -118,7 +118,7 @@ class ChangedTables:
             self._session.run(f"COPY (SELECT {', '.join(texts)} FROM {rows}) TO {file} (FORMAT parquet)")
         except duckdb.Error as error:
             is_csv = source.location is not None and source.location.format == "csv"
-            remedy = explain(str(error)) if is_csv else "Is the file whole, and of plain columns?"
+            remedy = explain(str(error)) if is_csv else "Is the file complete, with plain columns only?"
             raise InputError(self._in(name, "The data cannot be read."), remedy) from None
         self._session.run(
             f"CREATE VIEW raw_{number} AS SELECT file_row_number AS line, * EXCLUDE (file_row_number) "
@@ -230,7 +230,7 @@ class ChangedTables:
                         f"Column '{column}' holds {strange} dates before {EARLIEST.year} or after "
                         f"{LATEST.year}, which stand for something else: shifted, each would tell its person's offset.",
                     ),
-                    "Name these texts under 'missing:', or mend them.",
+                    "List these texts under 'missing:', or fix them.",
                 )
         return self._dates[known]
 

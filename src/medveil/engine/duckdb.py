@@ -93,7 +93,7 @@ class DuckDBEngine:
             if "no space left" in str(error).lower():
                 raise OutputError("The disk is full.", "The data are copied to it while they are read.") from None
             is_csv = source.location is not None and source.location.format == "csv"
-            remedy = explain(str(error)) if is_csv else "Is the file whole, and of plain columns?"
+            remedy = explain(str(error)) if is_csv else "Is the file complete, with plain columns only?"
             raise InputError("The data cannot be read.", remedy) from None
         self._session.run(
             f"CREATE VIEW data AS SELECT file_row_number AS line, * EXCLUDE (file_row_number) "

@@ -45,7 +45,7 @@ class DuckDBPublication:
             else:
                 self._write_parquet(path)
         except (duckdb.Error, OSError) as error:
-            cause = "The disk is full." if "space" in str(error).lower() else "Is the folder writable?"
+            cause = "The disk is full." if "space" in str(error).lower() else "Check that the folder is writable."
             raise OutputError(f"'{path.name}' cannot be written.", cause) from None
         with path.open("rb") as stream:
             return (WrittenPart(path.name, self.rows, hashlib.file_digest(stream, "sha256").hexdigest()),)

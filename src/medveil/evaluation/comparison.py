@@ -82,7 +82,7 @@ class PublishedHistogram:
 class Comparison:
     """The original, and what recipients got of it: the published table as text, and what came with it.
 
-    forms: what is published in the place of values, by column, such as `ids` or `means`.
+    forms: what is published instead of values, by column, such as `ids` or `means`.
     links: the file that says what became of each record of the original; only with it can people be counted.
     original: False where there is none, and `problem` is about the published table itself.
     settings: what the policy asks of the measures.

@@ -265,7 +265,7 @@ class _Reader:
         return [(float(self.numbers[start]), float(self.numbers[end - 1]) + (1.0 if self.whole else 0.0))]
 
     def _parsed(self, cover: Cover) -> _Read:
-        """A set or a range that is no group of the hierarchy."""
+        """A set or a range that is not a group of the hierarchy."""
         if cover.anything:
             return self._everything()
         held: list[Pair] = []

@@ -86,7 +86,7 @@ class Values:
 def drawn(
     coverage: Coverage, random: np.random.Generator, labels: NDArray[np.int32 | np.int64] | None = None
 ) -> Values:
-    """A value in the place of each label: of the published rows, or of these label codes."""
+    """A value instead of each label: of the published rows, or of these label codes."""
     codes = (coverage.codes if labels is None else labels).astype(np.int64)
     if coverage.line is not None:
         return Values(coverage.domain, drawn_numbers(coverage, codes, random), None)

@@ -136,7 +136,7 @@ def guess(column: ColumnProfile) -> Guess:
         or Guess(
             _kind(column, name),
             Role.QUASI,
-            "Nothing says what it is: by caution taken for something that others may know. "
+            "Nothing says what it is; to be safe, it is treated as something that others may know. "
             "Make it sensitive or plain if you know better.",
         )
     )
@@ -173,12 +173,12 @@ def _identifier_by_name(column: ColumnProfile, name: Name) -> Guess | None:
         return Guess(
             kind,
             Role.SUBJECT,
-            f"Its name speaks of {concept.noun} (HIPAA identifier {concept.letter}), and its values repeat: "
+            f"Its name suggests {concept.noun} (HIPAA identifier {concept.letter}), and its values repeat: "
             "records belong together, so people are protected and counted by it. It is never published.",
             concept=concept.key,
         )
     return Guess(
-        kind, Role.IDENTIFIER, _never(f"Its name speaks of {concept.noun}", concept.letter), concept=concept.key
+        kind, Role.IDENTIFIER, _never(f"Its name suggests {concept.noun}", concept.letter), concept=concept.key
     )
 
 
@@ -234,7 +234,7 @@ def _free_text(column: ColumnProfile, name: Name) -> Guess | None:
     if share(column.sample, looks_like_date) >= ENOUGH:
         return None
     reason = (
-        f"Free text of {words:.0f} words in the mean: it may hold anything, names included, and cannot be made "
+        f"Free text of {words:.0f} words on average: it may hold anything, names included, and cannot be made "
         "anonymous. It is refused unless the policy insists."
     )
     return Guess(Kind.CATEGORY, Role.IDENTIFIER, reason, free_text=True, concept="free-text")
@@ -267,7 +267,7 @@ def _by_name(column: ColumnProfile, name: Name) -> Guess | None:
     if sensitive is None and name.is_drug:
         sensitive = next(concept for concept in SENSITIVE if concept.key == "drug")
     if sensitive is not None and column.distinct > 1:
-        reason = f"Its name speaks of {sensitive.noun}: others must not learn it about a person."
+        reason = f"Its name suggests {sensitive.noun}: others must not learn it about a person."
         kind = _kind(column, name)
         if kind is Kind.NUMBER and (find_clinical_codes(column.sample) or name.says(CODED)):
             kind = Kind.CODE  # 250.83 is a diagnosis, not a quantity.
@@ -278,7 +278,7 @@ def _by_name(column: ColumnProfile, name: Name) -> Guess | None:
 
 def _quasi(column: ColumnProfile, name: Name, concept: Concept) -> Guess:
     kind = _kind(column, name)
-    reason = f"Its name speaks of {concept.noun}: others may know it."
+    reason = f"Its name suggests {concept.noun}: others may know it."
     if concept.key == "zip":
         kind = Kind.CODE
         reason += (
@@ -292,7 +292,7 @@ def _quasi(column: ColumnProfile, name: Name, concept: Concept) -> Guess:
     elif concept.key == "age":
         over = column.highest is not None and column.highest > 89 and "months" not in name.words
         advice = "there are ages over 89, which" if over else "ages over 89, should there be any,"
-        reason += f" HIPAA identifier C: {advice} belong into one group of 90 and more."
+        reason += f" HIPAA identifier C: {advice} belong in one group of 90 and more."
         if over and kind is Kind.NUMBER:
             return Guess(kind, Role.QUASI, reason, concept="age-over-89")
     return Guess(kind, Role.QUASI, reason, concept=concept.key)
@@ -319,7 +319,7 @@ def _clinical_codes(column: ColumnProfile) -> Guess | None:
 
 def _description(column: ColumnProfile, name: Name) -> Guess | None:
     if column.distinct > 1 and column.uniqueness < NEARLY_UNIQUE and name.says(DESCRIPTION) and not name.is_key:
-        reason = "A code or its description; in a table of patients mostly clinical, so by caution sensitive."
+        reason = "A code or its description; in a table of patients mostly clinical, so sensitive, to be safe."
         return Guess(_kind(column, name), Role.SENSITIVE, reason, concept="description")
     return None
 
@@ -330,7 +330,7 @@ def _harmless(column: ColumnProfile, name: Name) -> Guess | None:
     if column.distinct == 1 and not column.missing and column.present >= FEW:
         return Guess(_kind(column, name), Role.PLAIN, "Every record has the same value, so it tells nothing.")
     if name.find((PLAIN,)) is not None and column.uniqueness < 0.1:
-        return Guess(_kind(column, name), Role.PLAIN, f"Its name speaks of {PLAIN.noun}, not who a person is.")
+        return Guess(_kind(column, name), Role.PLAIN, f"Its name suggests {PLAIN.noun}, not who a person is.")
     return None
 
 
@@ -365,7 +365,7 @@ def _with_warnings(column: ColumnProfile, found: Guess) -> Guess:
     others = len(column.sample) - numbers
     if found.kind is Kind.CATEGORY and found.concept != "mixed-dates" and numbers >= 10 and 0 < others <= 2:
         reason = (
-            f"{found.reason} All but {others} of its distinct values are numbers: name the rest under 'missing:', if "
+            f"{found.reason} All but {others} of its distinct values are numbers: list the rest under 'missing:', if "
             "that is what they mean, and declare 'type: number'."
         )
         found = replace(found, reason=reason)

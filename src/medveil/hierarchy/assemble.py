@@ -50,7 +50,7 @@ def assemble(
     if spec.other is None and strange.any():
         raise InputError(
             f"The hierarchy of '{column}' does not cover {int(strange.sum())} of its {count} distinct values.",
-            "Widen the hierarchy, name a catch-all group for them with 'other:', or mend the data.",
+            "Widen the hierarchy, name a catch-all group for them with 'other:', or fix the data.",
         )
     outside = np.zeros(count, dtype=np.bool_) if extra is None else extra
     size += float(outside.sum() + strange.sum() + missing.sum())

@@ -42,7 +42,7 @@ class CodeTree(HierarchySpec):
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.CODE, Kind.CATEGORY)
 
     version: Annotated[
-        str | None, describe("The version that the tree must have; where left out, the manifest tells which it was.")
+        str | None, describe("The version that the tree must have (default: any; the manifest says which).")
     ] = None
 
     @abstractmethod
@@ -78,7 +78,7 @@ class CodeTree(HierarchySpec):
         found = self.classification()
         if self.version is not None and self.version != found.version:
             raise InputError(
-                f"The hierarchy '{self.name}' of '{column}' is to be of version '{self.version}', but "
+                f"The hierarchy '{self.name}' of '{column}' must be version '{self.version}', but "
                 f"'{found.version}' is installed.",
                 "Install that version, or leave 'version:' out.",
             )
@@ -94,7 +94,7 @@ class CodeTree(HierarchySpec):
 
 
 def version_of(distribution: str, release: str) -> str:
-    """What the manifest tells of a tree: the release of the classification, and the package that it came with."""
+    """What the manifest says of a tree: the release of the classification, and the package that it came with."""
     return f"{release} ({distribution} {installed_version(distribution)})"
 
 

@@ -72,7 +72,7 @@ class Dates(HierarchySpec):
         tuple[Period, ...],
         describe("The periods from short to long: day, month, quarter, year, decade; or week alone."),
     ] = ("month", "quarter", "year")
-    domain: Annotated[tuple[dt.date, dt.date] | None, describe("The first and the last day that there can be.")] = None
+    domain: Annotated[tuple[dt.date, dt.date] | None, describe("The first and the last possible day.")] = None
 
     @field_validator("levels")
     @classmethod

@@ -31,13 +31,13 @@ def read_rows(path: Path, delimiter: str | None, column: str) -> Rows:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(
-            f"The hierarchy file '{path.name}' of '{column}' is not there.",
+            f"The hierarchy file '{path.name}' of '{column}' does not exist.",
             "Paths in a policy are relative to the policy file.",
         ) from None
     except UnicodeDecodeError:
         raise InputError(f"The hierarchy file '{path.name}' of '{column}' is not UTF-8.", "Save it as UTF-8.") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "its name cannot be one of a file"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a valid file name"
         raise InputError(
             f"The hierarchy file '{path.name}' of '{column}' cannot be read: {reason}.", "Check the path."
         ) from None
@@ -83,7 +83,7 @@ class File(HierarchySpec):
     type: Literal["file"] = "file"
     path: Annotated[Path, describe("The file, relative to the policy.")]
     delimiter: Annotated[
-        str | None, describe("What separates the levels; found out where left out.", min_length=1, max_length=1)
+        str | None, describe("What separates the levels (default: detected).", min_length=1, max_length=1)
     ] = None
 
     def _table(self, column: str, workspace: Workspace) -> Tabulated:
@@ -105,7 +105,7 @@ class File(HierarchySpec):
         if strays:
             raise InputError(
                 f"Line {strays[0]} {where} ends in another root than line {rows[0][0]}.",
-                "Let every line end in the same label, such as '*'.",
+                "End every line with the same label, such as '*'.",
             )
         empty = next((line for line, cells in rows if "" in cells[1:]), None)
         if empty is not None:

@@ -51,7 +51,7 @@ class Flat(HierarchySpec):
     type: Literal["flat"] = "flat"
     domain: Annotated[
         tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] | Range | Codes | None,
-        describe("The values that there are: a list, `{range: [low, high]}` or `{path: file}`."),
+        describe("Its values: a list, `{range: [low, high]}` or `{path: file}`."),
     ] = None
 
     def _declared(self, column: str, workspace: Workspace) -> list[str] | None:

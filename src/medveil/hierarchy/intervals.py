@@ -46,9 +46,7 @@ class Intervals(HierarchySpec):
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBER,)
 
     type: Literal["intervals"] = "intervals"
-    domain: Annotated[
-        tuple[Number, Number] | None, describe("The smallest and the largest number that there can be.")
-    ] = None
+    domain: Annotated[tuple[Number, Number] | None, describe("The smallest and the largest possible number.")] = None
     widths: Annotated[
         tuple[Annotated[Number, Field(gt=0)], ...] | None,
         describe("One width for each level, each a multiple of the one before; counted from the domain's start."),
@@ -77,9 +75,9 @@ class Intervals(HierarchySpec):
                 raise ValueError("Each width must be a multiple of the one before, such as 5, 10, 20, 40.")
         for level in self.cuts or ():
             if not level or any(a >= b for a, b in itertools.pairwise(level)):
-                raise ValueError("The cuts of a level must grow, and there must be at least one.")
+                raise ValueError("The cuts of a level must increase, and there must be at least one.")
             if self.domain and not self.domain[0] < level[0] <= level[-1] <= self.domain[1]:
-                raise ValueError("A cut lies outside the domain. Move it within, above the domain's start.")
+                raise ValueError("A cut lies outside the domain. Move it inside, above the domain's start.")
         for below, above in itertools.pairwise(self.cuts or ()):
             if not set(above) < set(below):
                 raise ValueError("The cuts of a level must be some, and fewer, of those of the level below.")

@@ -60,9 +60,9 @@ def check_ends(ends: Ends | None, top: float | None, bottom: float | None) -> No
             raise ValueError("The domain must begin below its end. Write it as [low, high].")
         for word, code in (("top", top), ("bottom", bottom)):
             if code is not None and not low < code <= high:
-                raise ValueError(f"The {word} code lies outside the domain. Move it within, above the domain's start.")
+                raise ValueError(f"The {word} code lies outside the domain. Move it inside, above the domain's start.")
     if top is not None and bottom is not None and bottom > top:
-        raise ValueError("The bottom code lies above the top code. Exchange them.")
+        raise ValueError("The bottom code lies above the top code. Swap them.")
 
 
 def exact(number: float) -> Decimal:

@@ -79,7 +79,7 @@ class HierarchySpec(BaseModel, ABC):
         return {"type": self.name, **self.model_dump(mode="json", by_alias=True, exclude_unset=True)}
 
     def described(self) -> dict[str, Any]:
-        """What a manifest tells: enough to build the same hierarchy again, and of which version it was."""
+        """What a manifest says: enough to build the same hierarchy again, and of which version it was."""
         return self.to_dict()
 
     @property

@@ -37,9 +37,7 @@ class TopBottom(HierarchySpec):
     kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBER,)
 
     type: Literal["top-bottom"] = "top-bottom"
-    domain: Annotated[
-        tuple[Number, Number] | None, describe("The smallest and the largest number that there can be.")
-    ] = None
+    domain: Annotated[tuple[Number, Number] | None, describe("The smallest and the largest possible number.")] = None
     top: Annotated[Number | None, describe("Numbers from here on are one group, such as `90+`.")] = None
     bottom: Annotated[Number | None, describe("Numbers below this are one group, such as `<18`.")] = None
 

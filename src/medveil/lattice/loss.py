@@ -273,6 +273,6 @@ def _shares(weights: Sequence[float] | None, count: int) -> list[float]:
     total = sum(given)
     if len(given) != count or min(given) < 0 or total <= 0:
         raise PolicyError(
-            "Weights must be numbers of at least 0, of which one is above 0.", "Mend the 'weight' entries."
+            "Weights must be numbers of at least 0, of which one is above 0.", "Fix the 'weight' entries."
         )
     return [weight / total for weight in given]

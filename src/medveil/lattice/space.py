@@ -51,7 +51,7 @@ class Space:
                 raise PolicyError(
                     f"Quasi-identifier '{name}' has levels 0 to {hierarchy.height}, so it cannot be held between "
                     f"level {low} and level {high}.",
-                    "Mend 'min_level' and 'max_level'.",
+                    "Change 'min_level' or 'max_level'.",
                 )
             bottom.append(low)
             top.append(high)

@@ -26,7 +26,7 @@ Numbers = NDArray[np.float64]
 
 def reconstruction_error(points: ArrayLike, real: ArrayLike = 1.0) -> Numbers:
     """RCE of one attribute: `points` is how many values of the domain stand for the original one, `real` the
-    probability that the record is no counterfeit.
+    probability that the record is not a counterfeit.
 
     >>> [float(e) for e in reconstruction_error([1, 3, 3], [1.0, 1.0, 0.75])]
     [0.0, 0.6666666666666667, 0.6875]

@@ -48,7 +48,7 @@ class InformationBased(Method):
 
     def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
-            return "whom of the population a class covers can be told only where each column has one level"
+            return "which people of a population a class covers is known only where each column has one level"
         if self.target is None and not problem.schema.sensitive:
             return "it needs a target"
         return super().why_not(problem)
@@ -60,7 +60,7 @@ class InformationBased(Method):
         known = (*problem.schema.sensitive, *problem.schema.plain)
         target = problem.schema.sensitive[0] if self.target is None else self.target
         if target not in known:
-            raise PolicyError(f"The target '{target}' is no sensitive or plain column.", did_you_mean(target, known))
+            raise PolicyError(f"The target '{target}' is not a sensitive or plain column.", did_you_mean(target, known))
         run.step(Stage.SEARCH, 0.0, "Measuring information")
         information = [_information(problem, name, target) for name in problem.cells.quasi]
         levels = self._generalize(problem, information, run)

@@ -109,7 +109,7 @@ class Relocation(Method):
             if not holds[counted.records > 0].all():
                 raise UnreachableError(
                     f"With outliers moved to neighbouring classes {requirement.model.summary()} does not hold.",
-                    "Ask for k-anonymity alone, or take a method that suppresses: 'optimal'.",
+                    "Ask for k-anonymity alone, or use a method that suppresses: 'optimal'.",
                 )
 
 

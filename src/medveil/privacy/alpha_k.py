@@ -33,7 +33,7 @@ class AlphaKAnonymity(SensitiveModel):
     k: Annotated[int, Field(ge=1, description="The least number of people who share every published combination.")]
     value: Annotated[
         str | None,
-        Field(description="The one sensitive value that is limited; all of them where left out."),
+        Field(description="The one sensitive value that is limited (default: all)."),
     ] = None
 
     @property

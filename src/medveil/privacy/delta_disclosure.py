@@ -32,7 +32,7 @@ class DeltaDisclosure(SensitiveModel):
     basis: ClassVar[str] = "files and source"
 
     delta: Annotated[
-        float, Field(gt=0, allow_inf_nan=False, description="The bound of the logarithm, which is stayed below.")
+        float, Field(gt=0, allow_inf_nan=False, description="The bound that the logarithm must stay below.")
     ]
     absent: Annotated[
         Literal["refuse", "ignore"],

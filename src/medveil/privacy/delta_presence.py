@@ -45,7 +45,7 @@ class DeltaPresence(PrivacyModel):
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
         if self.delta_min > self.delta_max:
-            raise ValueError("'delta_min' is at most 'delta_max'")
+            raise ValueError("'delta_min' must be at most 'delta_max'")
         return self
 
     @property

@@ -78,7 +78,9 @@ class DifferentialPrivacy(PrivacyModel):
 
     def in_words(self, achieved: Mapping[str, Any]) -> str:  # noqa: ARG002 - it is claimed by proof
         beyond = (
-            f", but for a probability of {in_figures(self.delta)} in which it may change by more" if self.delta else ""
+            f", except with a probability of {in_figures(self.delta)}, in which case it may change by more"
+            if self.delta
+            else ""
         )
         return (
             f"Whether or not a person is in the data changes the chance of anything in this release by a factor of at "

@@ -189,7 +189,7 @@ class Hits:
         position, batch = -1, 16
         while True:
             gaps, beyond = self._gap.below(batch, randomness)
-            # The first position that is no place ends the draw. It is still below 2^63, because both what comes
+            # The first position that is not a place ends the draw. It is still below 2^63, because both what comes
             # before it and one gap are; what the sum does after that does not matter.
             positions = position + np.cumsum(gaps + 1)
             over = beyond | (positions >= self.places)

@@ -48,7 +48,7 @@ class KAnonymity(PrivacyModel):
         if k < 2:
             return f"Some records are alone in their group{who}: nothing hides whose they are."
         return (
-            f"Nobody can be told from fewer than {k - 1:,} others{who}: the smallest group of records that look "
+            f"Nobody can be told apart from fewer than {k - 1:,} others{who}: the smallest group of records that look "
             f"alike holds {k:,}."
         )
 

@@ -46,7 +46,7 @@ class LKCPrivacy(SensitiveModel):
     c: Annotated[float, Field(gt=0, le=1, description="The largest confidence in a sensitive value.")]
     values: Annotated[
         tuple[str, ...] | None,
-        Field(min_length=1, description="The sensitive values whose confidence is limited; all where left out."),
+        Field(min_length=1, description="The sensitive values whose confidence is limited (default: all)."),
     ] = None
 
     @property

@@ -71,7 +71,7 @@ class PrivacyModel(BaseModel, ABC):
 
     on: Annotated[
         tuple[str, ...] | None,
-        Field(min_length=1, description="The quasi-identifiers that an attacker may know; all of them where left out."),
+        Field(min_length=1, description="The quasi-identifiers that an attacker may know (default: all)."),
     ] = None
 
     @property

@@ -35,7 +35,7 @@ class MSBounding(SensitiveModel):
     k: Annotated[int, Field(ge=1, description="The least number of people who share every published combination.")]
     theta: Annotated[Bound, Field(description="The largest share of a class with one same value.")] = 1.0
     values: Annotated[
-        dict[str, Bound], Field(description="Bounds of single values, such as {HIV: 0.1}, in the place of theta.")
+        dict[str, Bound], Field(description="Bounds of single values, such as {HIV: 0.1}, instead of theta.")
     ] = {}  # noqa: RUF012 - pydantic copies it
 
     @property
@@ -81,7 +81,7 @@ class MSBounding(SensitiveModel):
         known = reference.domains[self.about()].values
         if not set(self.values) <= set(known):
             raise PolicyError(
-                f"A value which the privacy model names does not occur in column '{self.about()}'.",
-                "Write it exactly as the data do.",
+                f"A value that the privacy model names does not occur in column '{self.about()}'.",
+                "Write it exactly as in the data.",
             )
         return np.array([self.values.get(value, self.theta) if value is not None else self.theta for value in known])

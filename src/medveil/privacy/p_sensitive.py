@@ -34,7 +34,7 @@ class PSensitiveKAnonymity(SensitiveModel):
     @model_validator(mode="after")
     def _no_more_values_than_people(self) -> Self:
         if self.p > self.k:
-            raise ValueError("'p' is at most 'k': a class of k people need not hold more than k values")
+            raise ValueError("'p' must be at most 'k': a class of k people need not hold more than k values")
         return self
 
     @property

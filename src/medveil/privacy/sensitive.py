@@ -22,7 +22,7 @@ class SensitiveModel(PrivacyModel):
 
     attribute: Annotated[
         str | None,
-        Field(description="The sensitive attribute; where left out, the model must hold for each of them."),
+        Field(description="The sensitive attribute (default: each of them)."),
     ] = None
 
     def for_attribute(self, attribute: str) -> Self:
@@ -43,7 +43,7 @@ class SensitiveModel(PrivacyModel):
             return [self.for_attribute(name) for name in sensitive]
         if self.attribute not in sensitive:
             raise PolicyError(
-                f"The model '{self.name}' is about '{self.attribute}', which has not the role sensitive.",
+                f"The model '{self.name}' is about '{self.attribute}', which does not have the role sensitive.",
                 did_you_mean(self.attribute, sensitive),
             )
         return [self]
@@ -52,7 +52,7 @@ class SensitiveModel(PrivacyModel):
         """The attribute, which must be given by now."""
         if self.attribute is None:
             raise PolicyError(
-                f"The model '{self.name}' is not told which sensitive attribute it is about.",
+                f"The model '{self.name}' does not say which sensitive attribute it is about.",
                 "Give its 'attribute:'.",
             )
         return self.attribute
@@ -62,7 +62,7 @@ class SensitiveModel(PrivacyModel):
         attribute = self.about()
         if attribute not in classes.histograms:
             raise PolicyError(
-                f"The model '{self.name}' is about '{attribute}', which is no sensitive attribute.",
+                f"The model '{self.name}' is about '{attribute}', which is not a sensitive attribute.",
                 did_you_mean(attribute, classes.histograms),
             )
         return classes.histograms[attribute]
@@ -96,8 +96,8 @@ def coded(values: tuple[str, ...], attribute: str, reference: Reference) -> NDAr
     known = reference.domains[attribute].values
     if not set(values) <= set(known):
         raise PolicyError(
-            f"A value which the privacy model names does not occur in column '{attribute}'.",
-            "Write it exactly as the data do.",
+            f"A value that the privacy model names does not occur in column '{attribute}'.",
+            "Write it exactly as in the data.",
         )
     return np.array([value in values for value in known], dtype=np.bool_)
 

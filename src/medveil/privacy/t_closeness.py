@@ -55,7 +55,7 @@ class TCloseness(SensitiveModel):
     @model_validator(mode="after")
     def _threshold_fits_distance(self) -> Self:
         if self.t > 1 and self.distance != "variational":
-            raise ValueError(f"the {self.distance} distance is at most 1, so 't' above 1 asks nothing")
+            raise ValueError(f"the {self.distance} distance is at most 1, so a 't' above 1 requires nothing")
         return self
 
     def in_words(self, achieved: Mapping[str, Any]) -> str | None:
@@ -122,7 +122,7 @@ class TCloseness(SensitiveModel):
         if self.distance == "hierarchical":
             if attribute not in reference.hierarchies:
                 raise PolicyError(
-                    f"The hierarchical distance of t-closeness needs a hierarchy, which '{attribute}' has not.",
+                    f"The hierarchical distance of t-closeness needs a hierarchy, which '{attribute}' does not have.",
                     f"Give '{attribute}' a hierarchy, or use 'distance: equal'.",
                 )
             levels = reference.hierarchies[attribute].levels[:-1]

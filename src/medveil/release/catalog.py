@@ -120,7 +120,7 @@ def catalog_of(folder: Path, manifest: Manifest) -> list[Entry]:
         if not (folder / name).is_file() or file_hash(folder / name) != manifest.files.get(name):
             raise InputError(
                 f"The {CATALOG} does not belong to this release: '{name}' is not the file that the manifest lists.",
-                "Take release, catalog and manifest from the same directory.",
+                "Use the release, catalog and manifest of one directory.",
             )
     sensitive = sum(attribute["role"] == "sensitive" for attribute in manifest.attributes)
     try:

@@ -1,4 +1,4 @@
-"""What a manifest tells of columns that are not published as the source has them."""
+"""What a manifest says of columns that are not published as the source has them."""
 
 from __future__ import annotations
 

@@ -38,7 +38,11 @@ def staged(out: Path) -> Iterator[Path]:
         folder.chmod(0o755)
         folder.rename(out)
     except OSError as error:
-        cause = "The disk is full." if error.errno == errno.ENOSPC else "Is the folder still there and writable?"
+        cause = (
+            "The disk is full."
+            if error.errno == errno.ENOSPC
+            else "Check that the folder still exists and is writable."
+        )
         raise OutputError(f"'{out}' cannot be written.", cause) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -62,7 +66,9 @@ def _prepare(out: Path, folder: Path) -> None:
         _remove_abandoned(out)
         folder.mkdir(mode=0o700)
     except OSError:
-        raise OutputError(f"Nothing can be written in '{out.parent}'.", "Is the folder there and writable?") from None
+        raise OutputError(
+            f"Nothing can be written in '{out.parent}'.", "Check that the folder exists and is writable."
+        ) from None
 
 
 def _begin(out: Path) -> str:

@@ -56,7 +56,7 @@ class PublishedAttribute:
     """A published column as recipients may know it.
 
     made: by the method, so that the source does not have it.
-    form: what is published in the place of its values, such as `ids` or `means`; None where it is values or groups.
+    form: what is published instead of its values, such as `ids` or `means`; None where it is values or groups.
     written: how the source writes its dates or numbers, where the policy declares it.
     change: how it was made of a column of the source, where it was.
     """

@@ -158,7 +158,7 @@ class Ledger:
         try:
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise self._tampered("it is gone, but its head is still there") from None
+            raise self._tampered("it is missing, but its head still exists") from None
         except (OSError, UnicodeDecodeError):
             raise InputError(f"The privacy ledger '{self.path.name}' cannot be read.", "Is it readable?") from None
         return self._checked(text)
@@ -207,7 +207,7 @@ class Ledger:
             raise InputError(
                 f"The privacy ledger '{self.path.name}' ends within a line: a run was stopped while it wrote, or the "
                 "file was changed from outside.",
-                "A run draws nothing before its line is whole: take a line that is cut off out of the file, or restore "
+                "A run draws nothing before its line is whole: remove the incomplete line from the file, or restore "
                 "the ledger and its head from a backup. Until then nothing is released.",
             )
         for number, line in enumerate(text.splitlines(), start=1):
@@ -216,7 +216,7 @@ class Ledger:
                 given = content.pop("hash")
                 entry = _entry(content["number"], content["time"], Charge(**content["charge"]), content["previous"])
             except (ValueError, KeyError, TypeError, AttributeError):
-                raise self._tampered(f"line {number} is no entry") from None
+                raise self._tampered(f"line {number} is not an entry") from None
             before = entries[-1].hash if entries else _START
             if entry.number != number or entry.previous != before or entry.hash != given:
                 raise self._tampered(f"line {number} does not follow from the one before")
@@ -232,7 +232,7 @@ class Ledger:
             head = json.loads(self.head.read_text(encoding="utf-8"))
             return int(head["entries"]), str(head["hash"])
         except (OSError, ValueError, KeyError, TypeError):
-            raise self._tampered(f"'{self.head.name}' beside it is gone or damaged") from None
+            raise self._tampered(f"'{self.head.name}' beside it is missing or damaged") from None
 
     def _write_head(self, entries: int, last: str) -> None:
         beside = self.head.with_name(f"{self.head.name}.{os.getpid()}")
@@ -250,7 +250,7 @@ class Ledger:
 
 
 def _afford(before: Sequence[Charge], charge: Charge, budget: Budget | None) -> None:
-    """Refuse a charge that would pass the budget."""
+    """Refuse a charge that would exceed the budget."""
     if budget is None or not charge.guarantee:
         return
     after = composed([*before, charge], budget)
@@ -263,13 +263,13 @@ def _afford(before: Sequence[Charge], charge: Charge, budget: Budget | None) -> 
         )
     if budget.composition == "basic" and after.delta > budget.delta:
         raise UnreachableError(
-            f"This release would pass the budget's delta of {budget.delta:g}: {after.delta:g} together.",
+            f"This release would exceed the budget's delta of {budget.delta:g}: {after.delta:g} together.",
             "Nothing was released. Raise 'budget_delta', or declare every domain and ask for no delta.",
         )
     if after.epsilon > budget.epsilon:
         spent = composed(before, budget)
         raise UnreachableError(
-            f"This release would pass the budget: {spent.epsilon:g} of epsilon {budget.epsilon:g} are spent "
+            f"This release would exceed the budget: {spent.epsilon:g} of epsilon {budget.epsilon:g} are spent "
             f"({budget.composition} composition), and it asks for {charge.epsilon:g}, which makes {after.epsilon:g}.",
             "Nothing was released. Ask for less, or raise the budget if those who own the data agree.",
         )

@@ -141,7 +141,7 @@ class _KnownContent:
         entries = ledger.entries()
         if len(entries) < self.entries or entries[self.entries - 1].hash != self.hash:
             raise InputError(
-                f"The privacy ledger '{ledger.path}' of these data is gone, or lacks releases that were charged.",
+                f"The privacy ledger '{ledger.path}' of these data is missing, or lacks releases that were charged.",
                 "What was spent is no longer known. Restore it from a backup; nothing is released.",
             )
         return ledger

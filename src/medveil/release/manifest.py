@@ -78,11 +78,13 @@ def read_manifest(folder: Path) -> Manifest:
             content = _from_format_1(content)
         manifest = Manifest(**content)
     except OSError:
-        raise InputError(f"'{path}' cannot be opened.", "May you read it?") from None
+        raise InputError(f"'{path}' cannot be opened.", "Check its permissions.") from None
     except (ValueError, TypeError, KeyError, RecursionError):
         raise InputError(f"'{path}' is not a manifest of medveil.", "Was it changed by hand?") from None
     if manifest.format != FORMAT:
-        raise InputError(f"'{path}' is of a format that this version does not read.", "Use the medveil that made it.")
+        raise InputError(
+            f"'{path}' is in a format that this version cannot read.", "Use the version of medveil that made it."
+        )
     return manifest
 
 

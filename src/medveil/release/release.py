@@ -59,7 +59,7 @@ class Release:
         return frame
 
     def save(self, out: str | Path) -> Path:
-        """Write the release directory; it must not be there yet."""
+        """Write the release directory; it must not exist yet."""
         path = Path(out)
         with staged(path) as folder:
             shutil.copytree(self.folder, folder, dirs_exist_ok=True)

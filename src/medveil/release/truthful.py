@@ -88,7 +88,7 @@ def weighted_table(release: pa.Table, entries: list[Entry]) -> Truthful:
     """All records, each with the probability r_i/|R| of being real."""
     if any(not entry.people for entry in entries):
         raise InputError(
-            "The catalog does not tell the people of each class, so that records have no weights.",
+            "The catalog does not say how many people each class has, so records have no weights.",
             "Leave '--weights' out, or make the release with 'protection: people'.",
         )
     if WEIGHT in release.column_names:
@@ -108,7 +108,7 @@ def grouped_table(release: pa.Table, entries: list[Entry], manifest: Manifest) -
     if any(number not in first_of for number in ids_of):
         raise InputError(
             "The catalog lists a class that the release does not hold.",
-            "Take release and catalog from the same directory.",
+            "Use the release and catalog of one directory.",
         )
     kept = [row for row, number in enumerate(numbers) if ids_of.get(number, (number,))[0] == number]
     table = release.take(pa.array(kept, pa.int64()))
@@ -153,7 +153,7 @@ def truthful_table(release: pa.Table, entries: list[Entry], manifest: Manifest) 
     if (found < np.maximum(counts, 1)).any():
         raise InputError(
             "The catalog counts records that the release does not hold.",
-            "Take release and catalog from the same directory.",
+            "Use the release and catalog of one directory.",
         )
     moved = met[_rank(group[met]) < counts[entry[met]]]
     dropped = moved[_rank(entry[moved]) < counts[entry[moved]]]
@@ -241,6 +241,6 @@ def _write(table: pa.Table, out: Path) -> None:
             pa.csv.write_csv(table, beside)
         beside.rename(out)
     except OSError:
-        raise OutputError(f"'{out}' cannot be written.", "Is the folder there and writable?") from None
+        raise OutputError(f"'{out}' cannot be written.", "Check that the folder exists and is writable.") from None
     finally:
         beside.unlink(missing_ok=True)

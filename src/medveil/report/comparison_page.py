@@ -9,7 +9,7 @@ from medveil.report.content import Page, PageTable, Picture, Section, Verdict
 from medveil.report.pictures import Curve, Pictures
 from medveil.report.words import figure, percent, plural, risk
 
-MARK = "INTERNAL: this page compares releases with the original. Do not hand it on."
+MARK = "INTERNAL: this page compares releases with the original. Do not pass it on."
 MEGABYTE = 2**20
 
 Outcome = Mapping[str, Any]
@@ -110,7 +110,7 @@ def _balance(pictures: Pictures, done: Sequence[Outcome], *, private: bool, swep
     words = ["Left is more useful, low is safer: the best runs are at the lower left."]
     if any(outcome["forms"] for outcome in done):
         words.append(
-            "Methods that publish means or ids in the place of values are not in the first picture: LM does not see "
+            "Methods that publish means or ids instead of values are not in the first picture: LM does not see "
             "how far those are from the values."
         )
     if drawn[-1] is not None:

@@ -23,7 +23,7 @@ class Groups:
 
     ordered: neighbours belong together, so small groups are joined with the next; otherwise with the others.
     ends: where each group begins and ends, for the names of joined ones.
-    tail: how many of the last groups are no neighbours of others; they are left out where they are too small.
+    tail: how many of the last groups are not neighbours of others; they are left out where they are too small.
     gathered: the last group is all that were too small, or too many.
     """
 

@@ -31,7 +31,7 @@ from medveil.risk.risk import Risk
 from medveil.table.schema import Role
 from medveil.utility import measures
 
-MARK = "INTERNAL: this page compares the release with the original. Do not hand it on."
+MARK = "INTERNAL: this page compares the release with the original. Do not pass it on."
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ class Downcoding(Risk):
     """How often an attacker guesses the exact value behind a generalized one.
 
     The guesser knows how common each value is and says the most common one that the label covers. The attacker also
-    knows that the method is minimal: a label that is no group of the declared hierarchy was fitted to its class, so
+    knows that the method is minimal: a label that is not a group of the declared hierarchy was fitted to its class, so
     that somebody in the class has each end of it. Where one person of the class is more than the share of the most
     common value, the attacker says the lower end. One generalized quasi-identifier of each target, drawn at random;
     targets of whom nothing is generalized, or who may be in several classes, are left out.

@@ -99,7 +99,7 @@ def leakage_of(
     Bayes' rule; Delta S is then the information that values and people share.
 
     `top`: only so many sets, found without counting all. `unique`: also find the smallest set that makes more than
-    this share of the people unique. `among`: the attributes that sets are made of; all of them where left out.
+    this share of the people unique. `among`: the attributes that sets are made of (default: all).
 
     Longpre, Kreinovich, Dumrongpokaphan 2017, Entropy as a measure of average loss of privacy; Arca, Hewett 2021,
     Analytics on anonymity for privacy retention in smart health data (whose S_j lacks the minus sign).

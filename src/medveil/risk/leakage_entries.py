@@ -135,7 +135,7 @@ def _weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     wrong = sum(number is None or float(number) < 0 for number in read)
     if wrong:
         raise InputError(
-            f"{wrong} of the {len(texts)} distinct values of the prior '{name}' are missing or no numbers from 0 up.",
+            f"{wrong} of the {len(texts)} distinct values of the prior '{name}' are missing or not numbers from 0 up.",
             "Give every record a weight: how likely its person is the one looked for, up to a common factor.",
         )
     return np.array([float(number or 0) for number in read], dtype=np.float64)[codes]

@@ -147,7 +147,7 @@ def _domains(comparison: Comparison) -> list[Domain]:
 
 def _splits(comparison: Comparison, group: _Group) -> Iterator[Codes]:
     """The part of each member if the class were split in one attribute: by the next lower level of the hierarchy, or
-    in the middle where the label is no group of it.
+    in the middle where the label is not a group of it.
     """
     for j, (name, coverage) in enumerate(comparison.coverage.items()):
         label, codes = coverage.labels[group.labels[j]], group.codes[j]

@@ -80,7 +80,7 @@ class CsvSource(Source):
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=texts)
         except (pa.ArrowException, OSError):  # its message would show a value
             raise InputError(
-                f"'{self.file.name}' does not read as CSV.", "Check the delimiter and the quotes."
+                f"'{self.file.name}' cannot be read as CSV.", "Check the delimiter and the quotes."
             ) from None
 
     @property

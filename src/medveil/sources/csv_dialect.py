@@ -101,16 +101,16 @@ def explain(text: str) -> str:
     where = f"Line {line.group(1)}" if line else "A line"
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if fields:
-        return f"{where} has {fields.group(2)} fields where the header has {fields.group(1)}: mend that line."
+        return f"{where} has {fields.group(2)} fields where the header has {fields.group(1)}: fix that line."
     if "unterminated quote" in text:
-        return f"{where} opens a quote that is never closed: mend that line."
+        return f"{where} opens a quote that is never closed: fix that line."
     if "utf-8" in text:
         return f"{where} is not in UTF-8: name the file's encoding, such as 'encoding: latin-1'."
     if "state machine" in text:
         return "Its quotes do not pair up, or its lines end in different ways: save it again with one kind of line end."
     if "maximum line size" in text.lower():
         return f"{where} is longer than 16 MB: is a quote left open?"
-    return f"{where} does not read as CSV: check the delimiter and the quotes."
+    return f"{where} cannot be read as CSV: check the delimiter and the quotes."
 
 
 def _find_encoding(sample: bytes) -> str:
@@ -169,5 +169,5 @@ def _copy_as_utf8(path: Path, compression: str, encoding: str, copy: Path) -> No
             out.write(decoder.decode(b"", final=True))
     except UnicodeError:
         raise InputError(
-            f"'{path.name}' is not encoded as {encoding} throughout.", "Save it in one encoding, best UTF-8."
+            f"'{path.name}' is not encoded as {encoding} throughout.", "Save it in one encoding, preferably UTF-8."
         ) from None

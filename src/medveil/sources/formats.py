@@ -121,7 +121,7 @@ def canonical_encoding(encoding: str) -> str:
         "".encode(encoding)  # refuses what is a codec but no encoding of text
     except (LookupError, ValueError):
         raise PolicyError(
-            f"There is no encoding called '{encoding}'.", "Usual ones are utf-8, latin-1, cp1252 and utf-16."
+            f"There is no encoding called '{encoding}'.", "Common ones are utf-8, latin-1, cp1252 and utf-16."
         ) from None
     return "utf-8" if name == "utf-8-sig" else name
 

@@ -35,7 +35,7 @@ class FrameSpec(SourceSpec):
     """A data frame: pandas, polars, Arrow or any other that narwhals knows. For policies made in Python."""
 
     name: ClassVar[str] = "frame"
-    frame: Annotated[Any, Field(exclude=True, description="The frame; it is not written down with the policy.")]
+    frame: Annotated[Any, Field(exclude=True, description="The frame; it is not saved with the policy.")]
 
     def open(self, workspace: Workspace) -> Source:  # noqa: ARG002 - it has no path
         return open_frame(self.frame, self.missing)

@@ -58,7 +58,7 @@ def open_parquet(path: Path, missing: Collection[str]) -> ParquetSource:
     try:
         schema = pa.parquet.read_schema(path)
     except pa.ArrowException:
-        raise InputError(f"'{path.name}' cannot be read as Parquet.", "Was it written to its end?") from None
+        raise InputError(f"'{path.name}' cannot be read as Parquet.", "Is it incomplete?") from None
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
     names = check_names([name for name in schema.names if name not in nested], f"'{path.name}'")
     if nested and not names:

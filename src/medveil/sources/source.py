@@ -81,7 +81,7 @@ class Source(ABC):
         if self.doubt is not None:
             raise self.doubt
         hint = did_you_mean(name, self.names)
-        remedy = hint if hint.startswith("Did") else "Does its first line hold the names of the columns?"
+        remedy = hint if hint.startswith("Did") else "Does its first line hold the column names?"
         raise InputError(f"The data have no column '{name}'.", remedy)
 
 
@@ -95,7 +95,7 @@ class SourceSpec(BaseModel, ABC):
     formats: ClassVar[frozenset[str]] = frozenset()
     """The formats of files, by their names in `formats`, that a plain path is read by this kind for."""
 
-    missing: Annotated[tuple[str, ...], Field(description="Texts that stand for a missing value, such as '?'.")] = ()
+    missing: Annotated[tuple[str, ...], Field(description="Texts that mean a missing value, such as '?'.")] = ()
 
     @property
     def file(self) -> str | None:
@@ -118,14 +118,14 @@ def check_names(names: Collection[str], where: str) -> tuple[str, ...]:
     """
     unnamed = [str(i + 1) for i, name in enumerate(names) if not name.strip()]
     if unnamed:
-        raise InputError(f"{where} has columns without a name (number {', '.join(unnamed)}).", _NAME_THEM)
+        raise InputError(f"{where} has columns without a name (column {', '.join(unnamed)}).", _NAME_THEM)
     places: dict[str, list[str]] = {}
     for i, name in enumerate(names):
         places.setdefault(name, []).append(str(i + 1))
     twice = [" and ".join(numbers) for numbers in places.values() if len(numbers) > 1]
     if twice:
         raise InputError(
-            f"{where} has several columns of one name (numbers {'; '.join(twice)}).",
+            f"{where} has several columns with the same name (columns {'; '.join(twice)}).",
             _NAME_THEM,
         )
     return tuple(names)

@@ -79,7 +79,7 @@ def encoded_texts(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str 
     texts = [*encoded.dictionary.to_pylist(), None]
     nothing = number_array(np.array([len(texts) - 1], dtype=np.int32))[0]
     codes = numpy_of(encoded.indices.cast(pa.int32()).fill_null(nothing))
-    # What a filter has left nothing of is no value of this column.
+    # What a filter has left nothing of is not a value of this column.
     used, found = np.unique(codes, return_inverse=True)
     return found.astype(np.int32), [texts[code] for code in used.tolist()]
 

@@ -115,7 +115,7 @@ def canonical(texts: Sequence[str | None], kind: Kind, column: str, written: str
     if wrong:
         raise InputError(
             f"Column '{column}' is declared as {kind.value}, but {wrong} of its {len(texts)} distinct values are not.",
-            f"Mend them, name them under 'missing:', or declare '{column}' as 'type: category'.",
+            f"Fix them, list them under 'missing:', or declare '{column}' as 'type: category'.",
         )
     return read
 
@@ -143,7 +143,7 @@ def _only_date_format(texts: Sequence[str], column: str) -> str | None:
     found = find_date_format(texts)
     if found is None and texts:
         raise InputError(
-            f"Column '{column}' is declared as dates, but its values share no date format.",
+            f"Column '{column}' is declared as dates, but its values do not share one date format.",
             "Declare it, for example 'format: \"%d/%m/%Y\"', or declare the column as 'type: category'.",
         )
     other = found and other_reading(texts, found)

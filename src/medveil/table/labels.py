@@ -95,7 +95,7 @@ def value_label(value: str) -> str:
 def range_label(low: str, high: str, *, numeric: bool | None = None) -> str:
     """From `low` to `high`, both included; `low` itself where they are equal.
 
-    `numeric`: whether they are numbers, which have their own order; found out from the ends where left out.
+    `numeric`: whether they are numbers, which have their own order; found out from the ends by default.
 
     >>> range_label("20", "34"), range_label("-5", "-1"), range_label("2020-01-03", "2020-02-10"), range_label("7", "7")
     ('[20-34]', '[-5--1]', '[2020-01-03 - 2020-02-10]', '7')

@@ -47,7 +47,7 @@ class ReleaseKey:
             secret = path.read_bytes().strip()
         except OSError:
             raise InputError(
-                f"The key file '{path.name}' cannot be opened.", "Is it there, and may you read it?"
+                f"The key file '{path.name}' cannot be opened.", "Check that it exists and that you may read it."
             ) from None
         if len(secret) < LEAST_BYTES:
             raise InputError(

@@ -35,7 +35,9 @@ class EarthMoversDistance(DistanceOfColumns):
         apart = counts / counts.sum() - shares
         if coverage.domain.kind in {Kind.NUMBER, Kind.DATE} and len(apart) > 1:
             return ordered_distance(apart)
-        nowhere = max(1.0 - float(shares.sum()), 0.0)  # what the release holds of values that the original has not
+        nowhere = max(
+            1.0 - float(shares.sum()), 0.0
+        )  # what the release holds of values that the original does not have
         return unordered_distance(np.append(apart, nowhere))
 
 

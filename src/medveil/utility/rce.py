@@ -19,7 +19,7 @@ class ReconstructionError(Measure):
 
         RCE = mean over records and attributes of 1 - 2p/v + p^2/v
 
-    v: the values of the domain that the published one covers; p: the probability that the record is no counterfeit,
+    v: the values of the domain that the published one covers; p: the probability that the record is not a counterfeit,
     by the catalog r_i/|R|, or 1 - count / records of its row where it tells no people; 1 where there is none. A record
     that is not published is spread over the whole domain. Where there are counterfeits each published record counts
     with its p.
@@ -33,7 +33,7 @@ class ReconstructionError(Measure):
     def compute(self, comparison: Comparison) -> Score | Skipped:
         coverage = _coverage(comparison)
         if not coverage:
-            return Skipped("there is no quasi-identifier")
+            return Skipped("there is not a quasi-identifier")
         kept = ~comparison.suppressed
         real = comparison.reality[kept]
         parts = {
@@ -55,7 +55,7 @@ class JointReconstructionError(Measure):
     def compute(self, comparison: Comparison) -> Score | Skipped:
         coverage = _coverage(comparison)
         if not coverage:
-            return Skipped("there is no quasi-identifier")
+            return Skipped("there is not a quasi-identifier")
         kept = ~comparison.suppressed
         points = np.ones(int(np.count_nonzero(kept)))
         size = 1.0

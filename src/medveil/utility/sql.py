@@ -45,7 +45,7 @@ def read_statement(connection: duckdb.DuckDBPyConnection, name: str, text: str) 
     answer = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()[0][0]
     tree = json.loads(answer)
     if tree.get("error"):
-        what = "is not SQL" if tree.get("error_type") == "parser" else "is no SELECT statement"
+        what = "is not SQL" if tree.get("error_type") == "parser" else "is not a SELECT statement"
         raise PolicyError(f"'{name}' {what}.", f"Write it as 'SELECT ... FROM {TABLE} ...'.")
     if len(tree["statements"]) != 1:
         raise PolicyError(f"'{name}' is not one SELECT statement.", "Give every query an entry of its own.")
@@ -117,7 +117,7 @@ def _explained(error: duckdb.Error, name: str, statement: Statement, table: pa.T
     if isinstance(error, duckdb.BinderException) and unknown:
         return f"'{name}' reads '{unknown[0]}', which is not published.", did_you_mean(unknown[0], table.column_names)
     if isinstance(error, duckdb.CatalogException):
-        return f"'{name}' reads a table or calls a function that is not there.", f"The table is called '{TABLE}'."
+        return f"'{name}' reads a table or calls a function that does not exist.", f"The table is called '{TABLE}'."
     if isinstance(error, duckdb.BinderException):
         return f"'{name}' does not fit the types of its columns.", "Numbers are numbers, dates are dates, others text."
     if isinstance(error, duckdb.PermissionException):

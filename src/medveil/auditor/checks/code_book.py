@@ -130,7 +130,7 @@ def _check_means(evidence: Evidence, name: str, lines: list[CodeBookLine], told:
     numbers, weights = _numbers(evidence, name, told)
     decimals = told.decimals.get(name)
     if not isinstance(decimals, int):
-        raise CannotTell(f"the claim does not tell how '{name}' is rounded")
+        raise CannotTell(f"the claim does not say how '{name}' is rounded")
 
     def people(low: float, high: float) -> int:
         within = (numbers >= low) & (numbers < high)
@@ -178,14 +178,14 @@ def _intervals(evidence: Evidence, name: str, lines: list[CodeBookLine]) -> list
 
 def _numbers(evidence: Evidence, name: str, told: _Parameters) -> tuple[Numbers, NDArray[np.int64]]:
     """The numbers that kept records have in a column, ascending, and how many people have each; makes `number_of`,
-    from the source's texts to numbers. What the claim says is out of range is no number.
+    from the source's texts to numbers. What the claim says is out of range is not a number.
     """
     own = evidence.original(name)
     texts = [text for text in evidence.distinct("kept", own) if text is not None]
     try:
         values = _read_all(texts, evidence.kinds[name], digits=name in told.digits, name=name)
     except (MedveilError, ValueError):
-        raise Refuted(f"the source's column '{name}' does not hold numbers, as the manifest tells") from None
+        raise Refuted(f"the source's column '{name}' does not hold numbers, as the manifest says") from None
     low, high = told.ranges.get(name, (-math.inf, math.inf))
     table = pa.table({"text": pa.array(texts, pa.string()), "number": pa.array(values, pa.float64())})
     evidence.keep("number_of", table.filter(pa.array((values >= low) & (values <= high))))

@@ -44,7 +44,7 @@ class DifferentialPrivacyCheck(Check):
         manifest = evidence.manifest
         unpaid = [*(manifest.rows.keys() - PAID_ROWS), *(manifest.method.keys() - PAID_METHOD)]
         if unpaid:
-            raise Refuted(f"the manifest tells '{min(unpaid)}', which the budget did not pay for")
+            raise Refuted(f"the manifest gives '{min(unpaid)}', which the budget did not pay for")
         epsilon = Terms(claim).number("epsilon")
         spent = manifest.method.get("spent", {})
         if not isinstance(spent, Mapping) or not all(isinstance(part, int | float) for part in spent.values()):
@@ -59,7 +59,7 @@ class DifferentialPrivacyCheck(Check):
         unknown = [name for name in evidence.names("quasi", "sensitive") if not self._domain(evidence, name)]
         note = "by proof; checked here: no unpaid number, and every value is of its declared domain"
         if unknown:
-            note += f" (but for {', '.join(unknown)}, whose domain is not at hand)"
+            note += f" (except for {', '.join(unknown)}, whose domain is not available)"
         return Finding(None, None, note, by_proof=True)
 
     @staticmethod
@@ -75,7 +75,7 @@ class DifferentialPrivacyCheck(Check):
         except (OSError, ValueError, TypeError, csv.Error):
             sound = False
         if not sound:
-            raise Refuted(f"'{MARGINALS}' holds something else than numbers of records of the dimensions")
+            raise Refuted(f"'{MARGINALS}' holds something other than numbers of records of the dimensions")
 
     def _domain(self, evidence: Evidence, name: str) -> bool:
         """Refute a published value that the policy did not declare; False where what it declares is not at hand."""
@@ -89,7 +89,7 @@ class DifferentialPrivacyCheck(Check):
             known |= {STAR}
         found = evidence.distinct(f"({evidence.published_rows([name])})", evidence.column(name))
         if set(found) - known:
-            raise Refuted(f"the release holds values of '{name}' that its declared domain has not")
+            raise Refuted(f"the release holds values of '{name}' that its declared domain does not have")
         return True
 
 

@@ -26,7 +26,7 @@ class MeanSupportCheck(Check):
         lines = read_code_book(evidence)
         columns = recoded_as(evidence, "means")
         if not columns:
-            raise CannotTell("the manifest tells of no column that is published as means")
+            raise CannotTell("the manifest has no column that is published as means")
         least: int | None = None
         for name in columns:
             stated = support(lines, name)

@@ -119,7 +119,7 @@ class Solvers:
         if not answers or answers[0] is None:
             self.close()
             raise MedveilError(
-                "The solver ended before it had a solution.", "Is there memory enough? Set a smaller 'whole_up_to'."
+                "The solver ended before it had a solution.", "Is there enough memory? Set a smaller 'whole_up_to'."
             )
         return answers[0]
 

@@ -74,12 +74,12 @@ class DiversityAware(Method):
         str | None, Field(description="The sensitive attribute that is capped; needed where there are several.")
     ] = None
     sensitive_value: Annotated[
-        bool | int | float | str | None, Field(description="The one value that is capped; all of them where left out.")
+        bool | int | float | str | None, Field(description="The one value that is capped (default: all).")
     ] = None
     alpha: Annotated[
         int | float | str | None,
         Field(
-            description="How far a cluster may exceed the even share of a value, such as 1.2 or 6/5; where left out, "
+            description="How far a cluster may exceed the even share of a value, such as 1.2 or 6/5; by default, "
             "each value has the least cap that can be kept."
         ),
     ] = None
@@ -89,7 +89,7 @@ class DiversityAware(Method):
     ] = "upper"
     excess: Annotated[
         Literal["refuse", "minimize"],
-        Field(description="What becomes of an alpha that cannot be kept: an error, or the least excess, reported."),
+        Field(description="What happens to an alpha that cannot be kept: an error, or the least excess, reported."),
     ] = "refuse"
     sizes: Annotated[
         Literal["at-least-k", "equal"],
@@ -106,7 +106,7 @@ class DiversityAware(Method):
         int | None,
         Field(
             ge=1,
-            description="How many first groupings are tried, of which the cheapest result is taken; where left out, up "
+            description="How many first groupings are tried, of which the cheapest result is taken; by default, up "
             "to 200, and up to 10,000 records in all. Above `blocks_above` there is one.",
         ),
     ] = None
@@ -127,15 +127,15 @@ class DiversityAware(Method):
         Field(
             ge=0,
             le=15,
-            description="Decimals of published means; where left out, as few as move none by more than a hundredth of "
+            description="Decimals of published means; by default, as few as move none by more than a hundredth of "
             "its column's standard deviation.",
         ),
     ] = None
     blocks_above: Annotated[
-        int, Field(ge=1, description="Above so many people or records, rounds are made in blocks of neighbours.")
+        int, Field(ge=1, description="Above this many people or records, rounds are made in blocks of neighbours.")
     ] = 10_000
     whole_up_to: Annotated[
-        int, Field(ge=1, description="Up to so many, all are at last assigned as a whole, with a proved bound.")
+        int, Field(ge=1, description="Up to this many, all are assigned as a whole at the end, with a proved bound.")
     ] = 100_000
 
     @field_validator("alpha")
@@ -151,7 +151,7 @@ class DiversityAware(Method):
 
     def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
-            return "whom of a population a cluster's mean covers cannot be told"
+            return "which people of a population a cluster's mean covers is not known"
         leveled = [name for name in problem.cells.quasi if _is_leveled(problem, name)]
         if leveled:
             return (
@@ -244,7 +244,7 @@ class DiversityAware(Method):
             return problem.schema.sensitive[0]
         if self.attribute not in problem.schema.sensitive:
             raise PolicyError(
-                f"The method spreads '{self.attribute}', which has not the role sensitive.",
+                f"The method spreads '{self.attribute}', which does not have the role sensitive.",
                 did_you_mean(self.attribute, problem.schema.sensitive),
             )
         return self.attribute
@@ -317,7 +317,7 @@ def _code_of(wanted: bool | float | str, domain: Domain, column: str) -> int:
         return domain.values.index(value)
     except (InputError, ValueError):
         raise PolicyError(
-            f"The 'sensitive_value' does not occur in column '{column}'.", "Write it exactly as the data do, in quotes."
+            f"The 'sensitive_value' does not occur in column '{column}'.", "Write it exactly as in the data, in quotes."
         ) from None
 
 

@@ -95,7 +95,7 @@ class InformativePreserving(DifferentiallyPrivate):
     ] = None
     suppression_threshold: Annotated[
         int,
-        Field(ge=2, description="Published: classes of so many records or fewer are suppressed, give or take noise."),
+        Field(ge=2, description="Published: classes of this many records or fewer are suppressed, give or take noise."),
     ] = 2
 
     @model_validator(mode="after")

@@ -65,7 +65,7 @@ class Draws:
         place = np.searchsorted(up_to, up_to[classes.offsets[owner[old]]] + point[old], side="right") - 1
         last = classes.offsets[owner[old] + 1] - 1
         chosen[old] = classes.values[np.clip(place, classes.offsets[owner[old]], last)]
-        # A value that the class has not: uniform over the known ones, again where the class has it.
+        # A value that the class does not have: uniform over the known ones, again where the class has it.
         pairs = classes.owner * (int(known.max(initial=0)) + 1) + classes.values
         missing = np.flatnonzero(chosen < 0)
         while len(missing):

@@ -25,7 +25,7 @@ MOST_GROUPS = 100_000
 
 
 def line_of(domain: Domain) -> Numbers | None:
-    """The numbers behind a domain's values, None where they have no order or some value is no number."""
+    """The numbers behind a domain's values, None where they have no order or some value is not a number."""
     if domain.kind not in {Kind.NUMBER, Kind.DATE} or np.isnan(domain.numbers).any():
         return None
     return domain.numbers

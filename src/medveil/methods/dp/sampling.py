@@ -115,7 +115,7 @@ class DPSampling(DifferentiallyPrivate):
     sample are the same in everything, the informative value included. What is published is true, (epsilon, delta).
 
     Bild, Kuhn and Prasser 2018, SafePub: a truthful data anonymization algorithm with strong privacy guarantees; with
-    permute-and-flip over the whole lattice in the place of their search.
+    permute-and-flip over the whole lattice instead of their search.
     """
 
     name: ClassVar[str] = "dp-sampling"
@@ -125,7 +125,7 @@ class DPSampling(DifferentiallyPrivate):
         Field(description="The shares of epsilon: node and sampling (0.1 and 0.9)."),
     ] = None
     share: Annotated[
-        float | None, Field(gt=0, lt=1, description="The share of records to draw; as large as can be where left out.")
+        float | None, Field(gt=0, lt=1, description="The share of records to draw (default: as large as possible).")
     ] = None
 
     @model_validator(mode="after")

@@ -68,7 +68,7 @@ def outliers(
         iqr:     x < Q1 - 1.5 max(Q3 - Q1, T)  or  x > Q3 + 1.5 max(Q3 - Q1, T)
         zscore:  |x - median| > 3.5 max(1.4826 MAD, T)
 
-    Q1, Q3: the quartiles of the class; MAD: the median of |x - median|, and 1.2533 times their mean in the place of
+    Q1, Q3: the quartiles of the class; MAD: the median of |x - median|, and 1.2533 times their mean instead of
     1.4826 MAD where that is 0; T: the threshold under which a range counts as none, so that a class of people of
     nearly one age does not lose those who differ by a year.
     """

@@ -113,8 +113,8 @@ def _digits(domain: Domain, name: str) -> tuple[Numbers, Written]:
         value is not None and not re.fullmatch(r"[0-9]{1,15}", t) for t, value in zip(texts, domain.values, strict=True)
     ):
         raise InputError(
-            f"Column '{name}' is to be read as numbers, but some of its codes hold more than digits and separators.",
-            f"Leave '{name}' out of 'codes_as_numbers', or mend its values.",
+            f"Column '{name}' should be read as numbers, but some of its codes hold more than digits and separators.",
+            f"Leave '{name}' out of 'codes_as_numbers', or fix its values.",
         )
     lengths = {len(text) for text in texts if text}
     numbers = np.array([float(text) if text else math.nan for text in texts], dtype=np.float64)
@@ -126,7 +126,7 @@ def require_sizes(column: Column) -> None:
     if column.numbers is not None and np.abs(column.numbers[~column.missing]).max(initial=0.0) > LARGEST:
         raise InputError(
             f"Column '{column.name}' holds numbers beyond {LARGEST:.0e}, which no mean can be taken of.",
-            f"Give the numbers that are possible under 'ranges', or mend the values of '{column.name}'.",
+            f"Give the numbers that are possible under 'ranges', or fix the values of '{column.name}'.",
         )
 
 

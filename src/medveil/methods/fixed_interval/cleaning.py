@@ -130,7 +130,7 @@ def _read(problem: Problem, rules: Sequence[Impossible], codes_as_numbers: Seque
 def require(name: str, known: Sequence[str], where: str) -> None:
     """Refuse a parameter that names a column which cannot be meant."""
     if name not in known:
-        raise PolicyError(f"'{where}' names '{name}', which is no such column.", did_you_mean(name, known))
+        raise PolicyError(f"'{where}' names '{name}', which is not such a column.", did_you_mean(name, known))
 
 
 def _limit(records: Records, name: str, low: float, high: float) -> Records:

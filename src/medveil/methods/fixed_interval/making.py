@@ -71,7 +71,7 @@ def make(problem: Problem, records: Records, classes: Ids, number: int, publish:
 
 def _readings(problem: Problem, records: Records) -> list[Reading]:
     """The records as they are, which claims are about; and with what was imputed, where some category was: a set that
-    shows one value is no diverse one to its reader, whatever was missing behind it.
+    shows one value is not a diverse one to its reader, whatever was missing behind it.
     """
     about = {model.sensitive_attribute for model in problem.models}
     cells = records.cells

@@ -79,14 +79,15 @@ class FixedInterval(Method):
     ] = DEFAULT_INTERVALS
     width: Annotated[
         Width | dict[str, Width] | None,
-        Field(description="The width of the intervals, in the place of their number; may be given by column."),
+        Field(description="The width of the intervals, instead of their number; may be given by column."),
     ] = None
     threshold: Annotated[
         Threshold | dict[str, Threshold],
         Field(description="The paper's T: a class of a smaller range is widened; may be given by column. 0 is never."),
     ] = 0.0
     widen: Annotated[
-        float, Field(gt=0, allow_inf_nan=False, description="A narrow class is widened to so many times the threshold.")
+        float,
+        Field(gt=0, allow_inf_nan=False, description="A narrow class is widened to this many times the threshold."),
     ] = 1.0
     statistic: Annotated[Statistic, Field(description="What of an interval is published: its mean or its median.")] = (
         "mean"
@@ -97,7 +98,7 @@ class FixedInterval(Method):
     ] = "none"
     minimum_support: Annotated[
         Count | None,
-        Field(description="The least people behind each published mean; k where left out, less than k is unsafe."),
+        Field(description="The fewest people behind each published mean (default: k; fewer than k is unsafe)."),
     ] = None
     missing: Annotated[
         Missing | dict[str, Missing], Field(description="Missing values: keep, drop or impute; may be given by column.")
@@ -128,7 +129,7 @@ class FixedInterval(Method):
 
     def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
-            return "whom of the population a mean covers cannot be told"
+            return "which people of a population a mean covers is not known"
         domains = problem.cells.domains
         if not any(
             domains[name].kind in {Kind.NUMBER, Kind.DATE} or name in self.codes_as_numbers

@@ -71,6 +71,6 @@ def how_close(least: float | None, fewest: int | None, h: float, allowed: int, r
         remedies.append(f"with {fewest:,} counterfeits (max_counterfeits: {share:g}) it works")
     problem = f"With h {h:g} and at most {allowed:,} counterfeits no release can be made."
     if not remedies:
-        return problem, "Not even other values of h and max_counterfeits help: loosen what must hold."
+        return problem, "Other values of h and max_counterfeits do not help either: loosen what must hold."
     text = "; ".join(remedies)
     return problem, f"{text[0].upper()}{text[1:]}."

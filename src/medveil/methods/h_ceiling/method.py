@@ -84,7 +84,7 @@ class HCeiling(Method):
 
     h: Annotated[
         float | None,
-        Field(ge=0, le=1, description="The strongest generalization of a record; where left out, the best."),
+        Field(ge=0, le=1, description="The strongest generalization of a record (default: the best)."),
     ] = None
     ceiling: Annotated[
         Ceiling, Field(description="record: h bounds every record. mean: h bounds the mean over people.")
@@ -97,13 +97,13 @@ class HCeiling(Method):
     ] = "people"
     on_failure: Annotated[
         Literal["leave_out", "refuse"],
-        Field(description="What becomes of a group that fails a model: its records are left out, or the run ends."),
+        Field(description="What happens to a group that fails a model: its records are left out, or the run ends."),
     ] = "leave_out"
     records: Annotated[
         Literal["all", "shared"],
         Field(
             description="Of several records of a person in a class: all, or as many as k others have (shared), against "
-            "those who know how many she has."
+            "those who know how many they have."
         ),
     ] = "all"
     near: Annotated[
@@ -156,7 +156,7 @@ class HCeiling(Method):
             return "counterfeits cannot be compared with a population"
         for name in (*self.near, *self.never_mix):
             if name not in problem.cells.quasi:
-                return f"'{name}' of 'near' or 'never_mix' is no quasi-identifier"
+                return f"'{name}' of 'near' or 'never_mix' is not a quasi-identifier"
         if self.recoding == "clustering":
             for name, hierarchy in problem.hierarchies.items():
                 if len(hierarchy.levels[0].groups) > MOST_LEAVES:
@@ -184,7 +184,7 @@ class HCeiling(Method):
         if self.recoding == "full-domain" and size > MOST_NODES:
             raise PolicyError(
                 f"There are {size:,} combinations of levels, more than h-ceiling looks at.",
-                "Hold some columns between 'min_level' and 'max_level', or take 'recoding: mondrian'.",
+                "Hold some columns between 'min_level' and 'max_level', or use 'recoding: mondrian'.",
             )
 
     def _objective(self, problem: Problem) -> Objective:
@@ -234,7 +234,7 @@ class HCeiling(Method):
         if degree > h + ROUNDING:
             raise UnreachableError(
                 f"With the failing groups left out the mean degree is {degree:.4f}, above h {h:g}.",
-                "Take a larger h, or looser models.",
+                "Use a larger h, or looser models.",
             )
         real = outcome.filled.plan.real(outcome.filled.partition)
         tuple_of_row, _ = values.tuples(np.arange(len(residents.person_of_row)))
@@ -273,7 +273,7 @@ class HCeiling(Method):
         if not held.any():
             raise UnreachableError(
                 f"Not one of {len(held):,} groups keeps every model.",
-                "Loosen the models, or take a larger k: larger groups vary more.",
+                "Loosen the models, or use a larger k: larger groups vary more.",
             )
         if self.on_failure == "refuse" and (left_out or small):
             raise UnreachableError(

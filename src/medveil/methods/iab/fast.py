@@ -93,7 +93,7 @@ def search_fast(table: FullTable, *, time_limit: float, tell: Callable[[float], 
     if space.size > MOST_LISTED:
         raise PolicyError(
             f"The levels of the shields have {space.size:,} combinations, more than can be listed.",
-            "Hold columns between 'min_level' and 'max_level', or take the method optimal.",
+            "Hold columns between 'min_level' and 'max_level', or use the method optimal.",
         )
     evaluator = Evaluator(table.cells, space, table.requirements, reference=table.reference)
     with ThreadPoolExecutor(2) as executor:

@@ -39,7 +39,7 @@ class _RowSearch(Method):
 
     def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
-            return "it knows nothing of a population"
+            return "it does not use a population"
         return super().why_not(problem)
 
     @classmethod
@@ -116,7 +116,7 @@ class _TreeSearch(_RowSearch):
         if searched.best is None:
             raise UnreachableError(
                 "No generalization within the levels allowed meets every requirement.",
-                "Ask for less, allow higher levels, or take a method that suppresses records.",
+                "Ask for less, allow higher levels, or use a method that suppresses records.",
             )
         root, best = searched.nodes[0].measured, searched.best.measured
         told = {
@@ -181,7 +181,7 @@ class IabFast(_RowSearch):
         additive = problem.schema.subject is None
         for model in problem.models:
             if not model.survives_merging(additive=additive):
-                return f"generalizing may break {model.name} where it held; take iab"
+                return f"generalizing may break {model.name} where it held; use iab"
         return super().why_not(problem)
 
     def recoding(self, table: FullTable) -> TableRecoding[Any]:
@@ -222,5 +222,5 @@ def _refuse_unreachable(recoding: TableRecoding[Any]) -> None:
     raise UnreachableError(
         f"Even with every column as general as its levels allow, {summit.violating} of {summit.rows} distinct rows "
         "violate a requirement.",
-        "Ask for less, allow higher levels ('max_level'), or take a method that suppresses records.",
+        "Ask for less, allow higher levels ('max_level'), or use a method that suppresses records.",
     )

@@ -54,13 +54,13 @@ class Mondrian(Method):
         Field(
             ge=1,
             description="A class with more values of a category than this is published as the lowest group of the "
-            "hierarchy that holds them all, `*` without one; 1 publishes groups in place of sets.",
+            "hierarchy that holds them all, `*` without one; 1 publishes groups instead of sets.",
         ),
     ] = 50
 
     def why_not(self, problem: Problem) -> str | None:
         if problem.cells.population is not None:
-            return "whom of the population a class covers can be told only where each column has one level"
+            return "which people of a population a class covers is known only where each column has one level"
         return super().why_not(problem)
 
     def anonymize(self, problem: Problem, run: Run) -> Draft:
