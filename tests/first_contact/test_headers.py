@@ -103,7 +103,7 @@ def test_columns_name_them(tmp_path):
 
 def test_new_names_may_replace_a_header_line(tmp_path):
     path = written(tmp_path, [["", "x"], *HEADERLESS["categories"]])
-    with pytest.raises(InputError, match=r"without a name \(number 1\).*header: true"):
+    with pytest.raises(InputError, match=r"without a name \(column 1\).*header: true"):
         medveil.inspect(path)
     found = medveil.inspect(path, columns=["sex", "illness"], header=True)
     assert found.rows == 30

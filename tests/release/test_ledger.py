@@ -100,7 +100,7 @@ def test_removal_reordering_and_rubbish_are_noticed(ledger):
         with pytest.raises(InputError, match="changed from outside"):
             ledger.entries()
     ledger.path.unlink()
-    with pytest.raises(InputError, match="gone"):
+    with pytest.raises(InputError, match="missing"):
         ledger.entries()
     ledger.path.write_text(text, encoding="utf-8")
     ledger.head.unlink()
