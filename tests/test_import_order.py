@@ -31,6 +31,7 @@ ORDER = (
     "evaluation",
     "risk",
     "utility",
+    "advising",
     "report",
     "policy_file",
     "policy",

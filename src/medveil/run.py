@@ -35,6 +35,7 @@ class Stage(StrEnum):
     PROVE = "prove"
     MEASURE = "measure"
     ATTACK = "attack"
+    ADVISE = "advise"
     DRAW = "draw"
     COMPARE = "compare"
     REFUTE = "refute"
@@ -55,6 +56,7 @@ _WORDS = {
     Stage.PROVE: "Proving the claims again",
     Stage.MEASURE: "Measuring what it is good for",
     Stage.ATTACK: "Measuring what it gives away",
+    Stage.ADVISE: "Looking for what would help",
     Stage.DRAW: "Drawing the reports",
     Stage.COMPARE: "Comparing",
     Stage.REFUTE: "Trying to tell neighbours apart",

@@ -14,6 +14,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from medveil.advising.advice import Advice
+from medveil.app.advice import advice
 from medveil.app.compare import ComparedRun
 from medveil.app.demo import Tour
 from medveil.app.hierarchy import Proposal
@@ -41,6 +43,9 @@ from medveil.run import Event, Listener, Stage
 
 BAR = 24
 """How long the bar of an attribute that leaks everything is."""
+
+MOST_SUGGESTED = 5
+"""How many suggestions the terminal shows."""
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -90,9 +95,26 @@ def show_release(release: Release) -> None:
         shares = [_share(leak.get(when)) for when in ("before", "after")]
         levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level), *shares)
     console.print(levels)
+    _show_advice(advice(release.folder))
     if not can_be_made():
         console.print(Text(NOT_INSTALLED))
     console.print(f"Keep {Path(release.folder) / 'internal'} to yourself; everything else is for recipients.")
+
+
+def _show_advice(found: Advice | None) -> None:
+    if found is None:
+        return
+    console.print("[bold yellow]What should I change?[/bold yellow]")
+    for sentence in (*found.reasons, *found.remarks):
+        console.print(Text(sentence))
+    shown = found.suggestions[:MOST_SUGGESTED]
+    if shown:
+        console.print("[bold]What one change would give, each tried on these data:[/bold]")
+    for number, suggestion in enumerate(shown, 1):
+        console.print(Text(f"{number}. {suggestion.words}: {suggestion.gives(found.now)}."))
+        console.print(Text(f"   In the policy: {suggestion.in_policy}"))
+    if len(found.suggestions) > len(shown):
+        console.print(f"{len(found.suggestions) - len(shown)} more are on the steward's page.")
 
 
 def _internal(release: Release, name: str) -> dict[str, Any] | None:

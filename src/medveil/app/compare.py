@@ -186,7 +186,7 @@ def _trials(
         given.pop("budget", None)
     written["output"] = {**written.get("output", {}), "report": False}
     # Only attacks put every method on one scale, those under differential privacy among them.
-    written["evaluation"] = {"attacks": True, **written.get("evaluation", {})}
+    written["evaluation"] = {"attacks": True, **written.get("evaluation", {}), "advice": False}
     of_model = sweep is not None and any(sweep.name in type(model).model_fields for model in policy.privacy)
     if sweep is not None and not of_model:
         known = sorted({field for name in fits for field in methods()[name].model_fields})

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from medveil.app.advice import advice_on
 from medveil.app.alert import alert
 from medveil.app.budget import open_ledger
 from medveil.app.changing import counted_attributes, keep_key
@@ -77,9 +78,11 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         comparison = published.beside(problem, policy.evaluation, run)
         if policy.leakage is not None:
             alert(policy.leakage, comparison)
+        measured = _measured(comparison, policy, workspace, run)
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
-            **_measured(comparison, policy, workspace, run),
+            **measured,
+            **advice_on(comparison, policy, measured["measures"], int(manifest.rows.get("suppressed", 0)), run),
             "run": {
                 "seconds": round(time.perf_counter() - started, 3),
                 "seed": policy.seed,

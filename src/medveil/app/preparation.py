@@ -24,7 +24,7 @@ from medveil.hierarchy.specification import HierarchySpec
 from medveil.methods.problem import Problem
 from medveil.policy import AttributePolicy, Policy
 from medveil.privacy.count import reference_of
-from medveil.privacy.model import PrivacyModel, Requirement
+from medveil.privacy.model import PrivacyModel, requirements_of
 from medveil.run import Run, Stage
 from medveil.sources.csv import WRITTEN
 from medveil.sources.file import FileSpec
@@ -98,7 +98,7 @@ def _prepare(
             cells=cells,
             hierarchies={name: hierarchies[name] for name in schema.quasi},
             models=models,
-            requirements=_requirements(models, schema.quasi),
+            requirements=requirements_of(models, schema.quasi),
             reference=reference_of(
                 cells, {name: hierarchies[name] for name in schema.sensitive if name in hierarchies}
             ),
@@ -264,14 +264,6 @@ def _resolve(models: Sequence[PrivacyModel], schema: Schema) -> list[PrivacyMode
                 )
         resolved.extend(model.for_attributes(schema.sensitive))
     return resolved
-
-
-def _requirements(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> list[Requirement]:
-    return [
-        Requirement(model, tuple(sorted(quasi.index(name) for name in shield)))
-        for model in models
-        for shield in model.shields(quasi)
-    ]
 
 
 def _hierarchies(policy: Policy, cells: Cells, workspace: Workspace) -> dict[str, Hierarchy]:

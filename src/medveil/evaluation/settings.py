@@ -38,6 +38,9 @@ class EvaluationPolicy(BaseModel):
     models: Annotated[
         bool, Field(description="Whether 'anonymize' also trains the models of 'measure' on 'target', for its page.")
     ] = False
+    advice: Annotated[
+        bool, Field(description="Whether 'anonymize' tries what would help where a release is of little use.")
+    ] = True
 
     @property
     def named_queries(self) -> Mapping[str, str]:

@@ -69,7 +69,7 @@ def starter_policy(
     lines = [
         "# A starter policy: suggestions, not decisions. Read each reason, then correct the role below it.",
         "# A column that is taken out of the list is not published.",
-        f"data: {_flow({'path': path_in_policy, **read}) if read else quote(path_in_policy)}",
+        f"data: {flow({'path': path_in_policy, **read}) if read else quote(path_in_policy)}",
         "attributes:" if settled else "attributes: {}",
     ]
     for name, guess in settled:
@@ -96,22 +96,22 @@ def _entries(guess: Guess) -> list[str]:
     if guess.written:
         entries.append(f'format: "{guess.written}"')
     if guess.hierarchy and guess.role is Role.QUASI:
-        entries.append(f"hierarchy: {_flow(guess.hierarchy.to_dict())}")
+        entries.append(f"hierarchy: {flow(guess.hierarchy.to_dict())}")
         if guess.min_level:
             entries.append(f"min_level: {guess.min_level}")
     return entries
 
 
-def _flow(declared: Any) -> str:
+def flow(declared: Any) -> str:
     """Mappings, lists, words and numbers on one line of YAML; a number without an exponent, as all readers take it.
 
-    >>> _flow({"type": "intervals", "widths": [0.00001, 5]})
+    >>> flow({"type": "intervals", "widths": [0.00001, 5]})
     '{type: intervals, widths: [0.00001, 5]}'
     """
     if isinstance(declared, dict):
-        return "{" + ", ".join(f"{key}: {_flow(value)}" for key, value in declared.items()) + "}"
+        return "{" + ", ".join(f"{quote(str(key))}: {flow(value)}" for key, value in declared.items()) + "}"
     if isinstance(declared, list | tuple):
-        return "[" + ", ".join(map(_flow, declared)) + "]"
+        return "[" + ", ".join(map(flow, declared)) + "]"
     if isinstance(declared, bool):
         return str(declared).lower()
     if isinstance(declared, int | float):

@@ -33,6 +33,10 @@ class Method(BaseModel, ABC):
     """Whether it goes record by record; one that does not works on cells alone, and so on any engine."""
     keeps_records: ClassVar[bool] = False
     """Whether each published row is one record of the source, with its own plain columns: what keys and dates need."""
+    labels_cells: ClassVar[bool] = False
+    """Whether it gives every cell its labels by `Problem.draft`, and nothing else is made: a change of the policy can
+    then be tried on cells alone, in little time.
+    """
     draws_tree: ClassVar[bool] = False
     """Whether it can draw the tree that it searched."""
 

@@ -34,6 +34,7 @@ class Optimal(Method):
 
     name: ClassVar[str] = "optimal"
     keeps_records: ClassVar[bool] = True
+    labels_cells: ClassVar[bool] = True
 
     suppression: Annotated[
         float, Field(ge=0, le=1, description="The largest share of records that may be left out.")

@@ -187,3 +187,12 @@ class Requirement:
 
     model: PrivacyModel
     shield: tuple[int, ...]
+
+
+def requirements_of(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> list[Requirement]:
+    """What the models require of a table with these quasi-identifiers."""
+    return [
+        Requirement(model, tuple(sorted(quasi.index(name) for name in shield)))
+        for model in models
+        for shield in model.shields(quasi)
+    ]

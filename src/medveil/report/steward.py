@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from medveil.advising.advice import Advice
 from medveil.evaluation.comparison import MEANS, Comparison
 from medveil.release.manifest import Manifest
 from medveil.report.claims import claims_table, verdict
@@ -51,6 +52,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindi
     pictures = Pictures()
     least = max(least_group(manifest), comparison.problem.k)
     sections = [
+        *_advice(found.internal.get("advice")),
         _risk(pictures, manifest, comparison, least),
         _columns(pictures, comparison, least),
         _utility(pictures, found.measures, means=MEANS in comparison.forms.values()),
@@ -73,6 +75,24 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindi
             ),
         ),
     )
+
+
+def _advice(told: Mapping[str, Any] | None) -> list[Section]:
+    """What would help a release that is of little use."""
+    if told is None:
+        return []
+    advice = Advice.from_dict(told)
+    words = [*advice.reasons, *advice.remarks]
+    tables = []
+    if advice.suggestions:
+        rows = [[s.words, s.gives(advice.now), s.in_policy] for s in advice.suggestions]
+        headers = ["change", "what it would give", "in the policy"]
+        tables.append(PageTable("What one change would give, each tried on these data", headers, rows, numeric=False))
+    if advice.costs:
+        costs = [[cost.what, percent(cost.now), percent(cost.without)] for cost in advice.costs]
+        headers = ["column or model", "kept of the other columns", "without it"]
+        tables.append(PageTable("What costs most", headers, costs))
+    return [Section("advice", "What should I change?", words, (), tables)]
 
 
 def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least: int) -> Section:

@@ -40,6 +40,7 @@ class Mondrian(Method):
 
     name: ClassVar[str] = "mondrian"
     keeps_records: ClassVar[bool] = True
+    labels_cells: ClassVar[bool] = True
 
     mode: Annotated[
         Literal["strict", "relaxed"],
