@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from medveil.advising.advice import KeptDetail
 from medveil.advising.clock import Clock
 from medveil.codes.combine import combine
+from medveil.engine import WrittenPart
 from medveil.evaluation.comparison import Comparison
 from medveil.evaluation.coverage import Coverage, cover
 from medveil.loss.generalization import loss_metric
@@ -39,7 +40,7 @@ class _Unwritten:
     names: tuple[str, ...] = ()
     rows = 0
 
-    def write(self, path: Path, file_format: str) -> None:
+    def write(self, folder: Path, file_format: str) -> tuple[WrittenPart, ...]:
         raise NotImplementedError
 
     def to_arrow(self) -> pa.Table:
