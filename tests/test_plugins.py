@@ -15,6 +15,8 @@ TAKEN = {
     "medveil.privacy": ("k-anonymity", "medveil.privacy.k_anonymity:KAnonymity"),
     "medveil.methods": ("optimal", "medveil.methods.optimal:Optimal"),
     "medveil.hierarchy": ("parity", "medveil_example.parity:Parity"),
+    "medveil.sources": ("csv", "medveil.sources.csv:CsvSpec"),
+    "medveil.engine": ("duckdb", "medveil.engine.duckdb:DuckDB"),
 }
 PROGRAM = """
 import json, sys
@@ -22,15 +24,23 @@ from pathlib import Path
 from medveil.hierarchy import builders
 from medveil.methods import methods
 from medveil.privacy import models
-from medveil.testing import check_hierarchy, check_method, check_model, check_part, sample_table
+from medveil.sources import sources
+from medveil.testing import check_hierarchy, check_method, check_model, check_part, check_source, sample_table
 import medveil
 
-for found, name in ((models, "crowd-size"), (methods, "coarsest"), (builders, "parity")):
-    check_part(found()[name])
+found = ((models, "crowd-size"), (methods, "coarsest"), (builders, "parity"), (sources, "fixed-width"))
+for parts, name in found:
+    check_part(parts()[name])
+folder = Path(sys.argv[1]).parent
+rows = sample_table().drop(["weight"]).to_pylist()
+(folder / "patients.txt").write_text("".join(f"{row['age']:>3}{row['sex']}{row['ill']}\\n" for row in rows))
+data = {"path": "patients.txt", "columns": {"age": 3, "sex": 1, "ill": 1}}
+check_source(sources()["fixed-width"](**data), folder)
 check_hierarchy(builders()["parity"](largest=99), [str(age) for age in range(0, 100, 7)])
 check_method("coarsest")
 check_model(models()["crowd-size"](people=4))
 policy = {
+    "data": {"type": "fixed-width", **data},
     "attributes": {
         "age": {"role": "quasi", "hierarchy": {"type": "parity", "largest": 99}},
         "sex": {"role": "quasi", "hierarchy": {"type": "flat", "domain": ["f", "m"]}},
@@ -39,7 +49,8 @@ policy = {
     "privacy": [{"model": "k-anonymity", "k": 3}, {"model": "crowd-size", "people": 4}],
     "method": {"name": "coarsest", "below": 1},
 }
-medveil.anonymize(sample_table().drop(["weight"]), policy, out=Path(sys.argv[1]))
+(folder / "policy.json").write_text(json.dumps(policy))
+medveil.anonymize(folder / "policy.json", out=Path(sys.argv[1]))
 """
 
 LISTING = """
@@ -47,9 +58,17 @@ import sys
 from medveil.errors import InputError
 from medveil.hierarchy import builders
 from medveil.methods import methods
+from medveil.engine import engines
 from medveil.privacy import models
+from medveil.sources import sources
 
-found = {"medveil.privacy": models, "medveil.methods": methods, "medveil.hierarchy": builders}
+found = {
+    "medveil.privacy": models,
+    "medveil.methods": methods,
+    "medveil.hierarchy": builders,
+    "medveil.sources": sources,
+    "medveil.engine": engines,
+}
 try:
     found[sys.argv[1]]()
 except InputError as error:
@@ -75,7 +94,9 @@ def made(tmp_path_factory):
     return out
 
 
-def test_a_model_a_method_and_a_hierarchy_come_from_outside(made):
+def test_a_model_a_method_a_source_and_a_hierarchy_come_from_outside(made):
+    policy = json.loads((made / "internal" / "policy.json").read_text())
+    assert policy["data"]["type"] == "fixed-width"
     manifest = json.loads((made / "manifest.json").read_text())
     assert manifest["method"]["name"] == "coarsest"
     assert [a["hierarchy"]["type"] for a in manifest["attributes"] if a["role"] == "quasi"] == ["parity", "flat"]

@@ -1,9 +1,9 @@
 """The contract tests, for medveil's own parts and for those of other packages alike.
 
-A package that brings a model, a method or a hierarchy calls these in its tests; each raises an AssertionError that says
-what is broken. They need no test framework.
+A package that brings a model, a method, a source or a hierarchy calls these in its tests; each raises an
+AssertionError that says what is broken. They need no test framework.
 
-    from medveil.testing import check_hierarchy, check_method, check_model, check_part
+    from medveil.testing import check_hierarchy, check_method, check_model, check_part, check_source
 
     def test_contract():
         check_part(Parity)
@@ -15,6 +15,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,12 +25,14 @@ from pydantic import BaseModel
 
 import medveil
 from medveil.app.preparation import opened
+from medveil.engine import open_engine, with_rows
 from medveil.errors import MedveilError, PolicyError, UnreachableError
 from medveil.hierarchy.hierarchy import ROOT
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.policy import load_policy
 from medveil.privacy.model import PrivacyModel
 from medveil.release.release import Release
+from medveil.sources.source import Source, SourceSpec
 from medveil.table.domain import canonical, domain_of
 from medveil.table.schema import Kind
 from medveil.workspace import Workspace
@@ -132,6 +136,38 @@ def check_model(model: PrivacyModel) -> Release:
         "its status does not say what was checked"
     )
     return release
+
+
+def check_source(spec: SourceSpec, folder: Path) -> Source:
+    """A source has names that differ, gives the same records every time, and by its location what it gives by batches.
+
+    `spec` is what a policy has under `data:`, `folder` where its paths start.
+    """
+    source, again = (spec.open(Workspace(folder)) for _ in range(2))
+    assert source.names, "it has no columns"
+    assert len(set(source.names)) == len(source.names), "two columns have one name"
+    assert source.identity == again.identity, "it is another data set each time it is opened"
+    assert tuple(source.batches().schema.names) == source.names, "its batches have other columns than its names"
+    given = _texts(_ByBatches(source.names, source.missing, source))
+    assert given.num_rows, "it has no records"
+    assert given == _texts(_ByBatches(again.names, again.missing, again)), "it gives other records when read again"
+    assert given == _texts(source), "an engine that reads it by itself finds other records than its batches hold"
+    return source
+
+
+@dataclass(frozen=True)
+class _ByBatches(Source):
+    """A source as an engine sees it that does not know its location."""
+
+    inner: Source
+
+    def batches(self) -> pa.RecordBatchReader:
+        return self.inner.batches()
+
+
+def _texts(source: Source) -> pa.Table:
+    with open_engine(source, source.names, may_be_empty=True) as engine:
+        return with_rows(engine).texts(source.names)
 
 
 def check_hierarchy(spec: HierarchySpec, values: Sequence[str | None], kind: Kind | None = None) -> None:

@@ -16,6 +16,7 @@ from medveil.policy import load_policy
 from medveil.sources import sources
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source
+from medveil.testing import check_part, check_source
 from medveil.workspace import Workspace
 
 ATTRIBUTES = {"attributes": {"n": {"role": "quasi"}}, "privacy": [{"model": "k-anonymity", "k": 1}]}
@@ -137,3 +138,21 @@ def test_a_file_is_known_again_and_a_frame_is_not(files):
     assert first.identity == second.identity is not None
     assert open_source(files / "t.parquet").identity != first.identity
     assert open_source(TABLE).identity is None
+
+
+@pytest.mark.parametrize("name", sources())
+def test_every_kind_is_declared_as_policies_need_it(name):
+    check_part(sources()[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("csv", {"path": "t.csv"}),
+        ("file", {"path": "t.csv"}),
+        ("parquet", {"path": "t.parquet"}),
+        ("frame", {"frame": TABLE}),
+    ],
+)
+def test_the_contract_that_plug_ins_run_holds_of_our_own(files, name, given):
+    check_source(sources()[name](**given), files)
