@@ -11,6 +11,7 @@ ROOT = Path(medveil.__file__).parent
 ORDER = (
     "errors",
     "system",
+    "processes",
     "workspace",
     "registry",
     "table",
@@ -42,6 +43,7 @@ ORDER = (
     "worker",
     "testing",
     "terminal",
+    "studio",
     "cli",
 )
 AUDITOR_KNOWS_NOTHING_OF = {"privacy", "cells", "lattice", "methods"}

@@ -22,7 +22,7 @@ from medveil.hierarchy.flat import Codes, Range
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.methods import methods
 from medveil.methods.method import Method
-from medveil.policy_file import Lines, read_policy_file
+from medveil.policy_file import Lines, read_policy_file, read_policy_text
 from medveil.privacy import models
 from medveil.privacy.model import PrivacyModel
 from medveil.sources import sources
@@ -92,21 +92,21 @@ class OneOf:
         definitions = option.pop("$defs", {})
         properties = {**option.get("properties", {}), self.key: {"const": name}}
         required = [self.key, *(key for key in option.get("required", []) if key != self.key)]
-        written: JsonSchemaValue = _written_out({**option, "properties": properties, "required": required}, definitions)
+        written: JsonSchemaValue = written_out({**option, "properties": properties, "required": required}, definitions)
         return written
 
 
-def _written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
+def written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """A schema in which every reference is replaced by what it refers to; one that refers to itself is anything."""
     if isinstance(schema, list):
-        return [_written_out(item, definitions) for item in schema]
+        return [written_out(item, definitions) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if isinstance(reference := schema.get("$ref"), str):
         name = reference.rpartition("/")[2]
         remaining = {key: value for key, value in definitions.items() if key != name}
-        return _written_out(definitions[name], remaining) if name in definitions else {}
-    return {key: _written_out(value, definitions) for key, value in schema.items()}
+        return written_out(definitions[name], remaining) if name in definitions else {}
+    return {key: written_out(value, definitions) for key, value in schema.items()}
 
 
 class _Part(BaseModel):
@@ -368,6 +368,12 @@ def load_policy(
     path = workspace.resolve(given)
     content, lines = read_policy_file(path)
     return _validate(content, lines), replace(workspace, folder=path.parent)
+
+
+def check_policy(text: str) -> Policy:
+    """A policy from its text; its paths start wherever the caller says."""
+    content, lines = read_policy_text(text)
+    return _validate(content, lines)
 
 
 def _validate(content: Mapping[str, Any], lines: Lines | None) -> Policy:

@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from medveil.errors import PolicyError
+from medveil.errors import Fault, PolicyError
 
 MOST_BYTES = 4 << 20
 MOST_PARTS = 200_000
@@ -48,22 +48,31 @@ def read_policy_file(path: Path) -> tuple[dict[str, Any], Lines]:
         raise PolicyError(f"There is no policy '{path}'.", "'medveil inspect DATA --policy-out' starts one.") from None
     except (OSError, UnicodeDecodeError, ValueError):
         raise PolicyError(f"'{path}' cannot be read.", "A policy is a text file in UTF-8.") from None
+    return read_policy_text(text, path.name)
+
+
+def read_policy_text(text: str, name: str = "policy") -> tuple[dict[str, Any], Lines]:
+    """The content of a policy that is at hand as text, and its lines; `name` is what errors call it."""
     if len(text) > MOST_BYTES:
-        raise PolicyError(f"'{path.name}' is too large for a policy.", "Keep long lists in files, and name those.")
+        raise PolicyError(f"'{name}' is too large for a policy.", "Keep long lists in files, and name those.")
     try:
         root = YAML(typ="rt").load(text)
     except RecursionError:
-        raise PolicyError(f"'{path.name}' is nested too deeply.", "A policy needs no more than a few levels.") from None
+        raise PolicyError(f"'{name}' is nested too deeply.", "A policy needs no more than a few levels.") from None
     except YAMLError as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         where = f"Line {mark.line + 1} of " if mark else ""
         problem = error.problem if isinstance(error, MarkedYAMLError) else "it is not valid"
-        raise PolicyError(f"{where}'{path.name}' is not YAML: {problem}.", "Check indentation and colons.") from None
+        fault = Fault(
+            "", mark.line + 1 if mark else None, f"this is not YAML: {problem}. Check indentation and colons."
+        )
+        told = f"{where}'{name}' is not YAML: {problem}."
+        raise PolicyError(told, "Check indentation and colons.", [fault]) from None
     if not isinstance(root, CommentedMap):
-        raise PolicyError(f"'{path.name}' is not a policy.", "It needs 'attributes:' and 'privacy:'.")
+        raise PolicyError(f"'{name}' is not a policy.", "It needs 'attributes:' and 'privacy:'.")
     if not _is_bounded(root):
         raise PolicyError(
-            f"'{path.name}' repeats or nests its parts too often.",
+            f"'{name}' repeats or nests its parts too often.",
             f"A policy has at most {MOST_LEVELS} levels; aliases may repeat parts, but not {MOST_PARTS:,} of them.",
         )
     return _plain(root), Lines(root)

@@ -63,6 +63,12 @@ def end_group(process: int) -> None:
         os.killpg(process, signal.SIGKILL)
 
 
+def lower_priority() -> None:
+    """Let every other program go first."""
+    if sys.platform != "win32":
+        os.nice(10)
+
+
 def raise_in_thread(thread: int, error: type[BaseException] | None) -> None:
     """Raise an error in another thread when it next runs Python, as Ctrl-C does in the main one; None takes it back."""
     what = ctypes.py_object(error) if error is not None else None

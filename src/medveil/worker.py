@@ -1,7 +1,11 @@
 """Any use case in a process of its own, which speaks lines of JSON: `python -m medveil.worker`.
 
-    in:   {"use_case": "anonymize", "arguments": {...}, "limits": {...}, "root": ..., "owned": ...}
+    in:   {"use_case": "anonymize", "arguments": {...}, "limits": {...}, "folder": ..., "root": ..., "also": [...],
+           "owned": ..., "ledgers": ..., "nice": true}; all but the first two may be left out
     out:  {"started": bytes}, {"event": {...}} as often as there is one, then {"result": ...} or {"error": {...}}
+
+With `--ready` it loads everything that a run may need before it reads its task. With `--desk` it answers one task after
+the other, for small questions that read no data.
 
 The input stays open: when it ends, the process that asked wants no answer any more, or is gone where it did not say
 "end" before. This one then ends too. It has a moment to clean up, and is then ended with whatever it has started.
@@ -9,6 +13,7 @@ The input stays open: when it ends, the process that asked wants no answer any m
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -16,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +29,28 @@ from medveil.app.anonymize import anonymize
 from medveil.app.audit import audit
 from medveil.app.audit_dp import audit_dp
 from medveil.app.budget import budget
+from medveil.app.check import check
 from medveil.app.compare import compare
 from medveil.app.demo import demo
+from medveil.app.exposure import exposure
+from medveil.app.fitting import fitting
+from medveil.app.generate import generate
 from medveil.app.hierarchy import hierarchy
 from medveil.app.inspect import inspect
 from medveil.app.leakage import leakage
+from medveil.app.levels import levels
 from medveil.app.measure import measure
+from medveil.app.parts import parts
 from medveil.app.plain import to_json
+from medveil.app.preview import preview
+from medveil.app.rows import peek, rows
+from medveil.app.starter import starter
 from medveil.app.truthful import truthful
 from medveil.engine import Limits
 from medveil.errors import CancelledError, MedveilError
+from medveil.release.ledgers import Ledgers
 from medveil.run import Event, Run
-from medveil.system import end_group, peak_memory
+from medveil.system import end_group, lower_priority, peak_memory
 from medveil.workspace import Workspace
 
 USE_CASES: Mapping[str, Callable[..., Any]] = {
@@ -45,12 +60,22 @@ USE_CASES: Mapping[str, Callable[..., Any]] = {
         audit,
         audit_dp,
         budget,
+        check,
         compare,
         demo,
+        exposure,
+        fitting,
+        generate,
         hierarchy,
         inspect,
         leakage,
+        levels,
         measure,
+        parts,
+        peek,
+        preview,
+        rows,
+        starter,
         truthful,
     )
 }
@@ -67,12 +92,15 @@ def work(task: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], unw
         figures = {"seconds": time.perf_counter() - started, "memory": peak_memory()}
         tell({"event": {"stage": event.stage, "share": event.share, "detail": event.detail, **figures}})
 
-    root = task.get("root")
+    root, index = task.get("root"), task.get("ledgers")
     run = Run(
         listener=listen,
         cancelled=unwanted.is_set,
         limits=Limits(**task.get("limits", {})),
-        workspace=Workspace(root=None if root is None else Path(root)),
+        workspace=Workspace(
+            Path(task.get("folder") or ""), None if root is None else Path(root), tuple(map(Path, task.get("also", ())))
+        ),
+        ledgers=None if index is None else Ledgers(index=Path(index)),
     )
     tell({"started": peak_memory()})
     try:
@@ -81,7 +109,27 @@ def work(task: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], unw
         tell({"error": {"kind": type(error).__name__, "problem": error.problem, "remedy": error.remedy}})
 
 
-def main() -> None:
+def load() -> None:
+    """Import what runs import when they need it: the parts, the engine and what draws."""
+    parts()
+    for name in ("medveil.engine.duckdb", "medveil.report.plotting", "medveil.auditor.known"):
+        importlib.import_module(name)
+
+
+def answer(tell: Callable[[Mapping[str, Any]], None]) -> None:
+    """One task after the other, as they come."""
+    load()
+    for line in sys.stdin:
+        try:
+            work(json.loads(line), tell, threading.Event())
+        except CancelledError:
+            return
+        except Exception as error:  # noqa: BLE001 - a fault in one answer leaves the others
+            problem = f"This is a bug in medveil ({type(error).__name__})."
+            tell({"error": {"kind": MedveilError.__name__, "problem": problem, "remedy": "Please report it."}})
+
+
+def main(arguments: Sequence[str] = ()) -> None:
     # What a library prints must not come between the lines.
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -93,7 +141,17 @@ def main() -> None:
         except OSError:
             raise CancelledError("Nobody listens any more.") from None
 
-    task = json.loads(sys.stdin.readline())
+    if "--desk" in arguments:
+        answer(tell)
+        return
+    if "--ready" in arguments:
+        load()
+    line = sys.stdin.readline()
+    if not line:
+        return
+    task = json.loads(line)
+    if task.get("nice"):
+        lower_priority()
     unwanted, alone, done = threading.Event(), threading.Event(), threading.Event()
     owned = None if task.get("owned") is None else Path(task["owned"])
     if owned is not None:
@@ -124,4 +182,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

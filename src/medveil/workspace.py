@@ -10,14 +10,21 @@ from medveil.errors import PolicyError
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder that relative paths start from, and the root that no path may leave; None where any may be named."""
+    """The folder that relative paths start from, and the root that no path may leave; None where any may be named.
+
+    also: further roots, under which files may lie too.
+    """
 
     folder: Path = Path()
     root: Path | None = None
+    also: tuple[Path, ...] = ()
 
     def resolve(self, path: str | Path) -> Path:
         """The file that a path names. Under a root, links are followed before it is decided where the file is."""
         named = self.folder / path
-        if self.root is not None and not named.resolve().is_relative_to(self.root.resolve()):
+        if self.root is None:
+            return named
+        whole = named.resolve()
+        if not any(whole.is_relative_to(root.resolve()) for root in (self.root, *self.also)):
             raise PolicyError("A path of the policy leads out of the workspace.", "Name a file inside it.")
         return named

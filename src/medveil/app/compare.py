@@ -116,7 +116,7 @@ def compare(
     swept = Sweep.read(sweep) if isinstance(sweep, str) else sweep
     with staged(Path(out)) as target, run.stoppable():
         with opened(checked, workspace, data, run) as (problem, _):
-            fits = {name: _why_not(checked, name, problem) for name in names}
+            fits = {name: why_not_method(checked, name, problem) for name in names}
         trials, refused = _trials(checked, fits, swept, time_limit)
         found = run_trials(
             trials,
@@ -167,7 +167,7 @@ def _with_method(policy: Policy, name: str) -> Method:
     return method.model_validate({key: value for key, value in given.items() if key in method.model_fields})
 
 
-def _why_not(policy: Policy, name: str, problem: Problem) -> str | None:
+def why_not_method(policy: Policy, name: str, problem: Problem) -> str | None:
     try:
         return _with_method(policy, name).why_refused(problem)
     except ValidationError:

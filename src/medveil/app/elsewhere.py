@@ -5,12 +5,9 @@ Its time and memory are its own, it can be ended at any moment, and it ends by i
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +15,8 @@ from typing import Any
 from medveil import errors
 from medveil.app.plain import to_json
 from medveil.errors import MedveilError
+from medveil.processes import Child
 from medveil.run import Event, Run, Stage
-from medveil.system import end_group, own_group
-
-GRACE = 1.0
-"""Seconds that a process has to clean up behind itself when it is told to end."""
 
 
 @dataclass(frozen=True)
@@ -89,61 +83,11 @@ def run_elsewhere(
     return Answer(reason=child.why(), program=program)
 
 
-class _Child:
-    """A started process, and why it ended."""
-
-    def __init__(self, process: subprocess.Popen[str], seconds: float | None) -> None:
-        self.process = process
-        self.seconds = seconds
-        self.late = False
-
-    def ask(self, task: str) -> Iterator[dict[str, Any]]:
-        """Send the task; its answers, line by line. The input stays open: when it closes, the process ends."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        # A process that is gone already answers nothing, and why is found out later.
-        with suppress(BrokenPipeError):
-            self.process.stdin.write(task + "\n")
-            self.process.stdin.flush()
-        for text in self.process.stdout:
-            yield json.loads(text)
-
-    def end(self) -> None:
-        """Tell it to end; end it, with whatever it has started itself, where it does not."""
-        with suppress(OSError, ValueError):
-            assert self.process.stdin is not None
-            self.process.stdin.write("end\n")
-            self.process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(GRACE)
-        end_group(self.process.pid)
-        self.process.wait()
-
-    def expire(self) -> None:
-        self.late = True
-        self.end()
-
-    def why(self) -> str:
-        if self.late:
-            return f"it was stopped after {self.seconds:,.0f} seconds"
-        return f"its process ended with code {self.process.wait()}, perhaps for lack of memory"
-
-
 @contextmanager
-def _started(folder: Path, seconds: float | None) -> Iterator[_Child]:
+def _started(folder: Path, seconds: float | None) -> Iterator[Child]:
     """A process that is ended with this block, or after so many seconds."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "medveil.worker"],
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        encoding="utf-8",
-        **own_group(),
-    )
-    child = _Child(process, seconds)
-    timer = None if seconds is None else threading.Timer(seconds, child.expire)
+    child = Child(folder)
+    timer = None if seconds is None else threading.Timer(seconds, child.expire, [seconds])
     if timer is not None:
         timer.daemon = True
         timer.start()
@@ -152,6 +96,4 @@ def _started(folder: Path, seconds: float | None) -> Iterator[_Child]:
     finally:
         if timer is not None:
             timer.cancel()
-        child.end()
-        assert process.stdout is not None
-        process.stdout.close()
+        child.close()

@@ -90,6 +90,10 @@ class Account:
     spent: TotalSpending
     budget: Budget | None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data, with what is left."""
+        return {**asdict(self), "left": self.left}
+
     @property
     def left(self) -> float | None:
         """The largest epsilon that one more release without delta may ask for; None without a budget, or where it

@@ -1,0 +1,59 @@
+"""What columns give away of people as they are, under the roles that a steward is considering."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from medveil.app.preparation import open_data
+from medveil.errors import PolicyError
+from medveil.policy import Policy, load_policy
+from medveil.risk.leakage import LeakageLoss, leakage_of, loss_of
+from medveil.risk.leakage_entries import entries_of
+from medveil.run import Run, Stage
+from medveil.table.schema import Role
+
+WORST = 5
+"""How many pairs are listed."""
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Of how many people an attacker who knows nothing lacks how many bits; what each column leaks, the pairs of
+    quasi-identifiers that leak most, and what all quasi-identifiers together do (None where there are none).
+    """
+
+    people: int
+    counted: str
+    bits: float
+    columns: Sequence[LeakageLoss]
+    pairs: Sequence[LeakageLoss]
+    together: LeakageLoss | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def exposure(policy: Policy | Mapping[str, Any], *, data: Any = None, run: Run | None = None) -> Exposure:
+    """What the columns of a policy's data leak; sets are made of its quasi-identifiers."""
+    run = run or Run()
+    checked, workspace = load_policy(policy, run.workspace)
+    roles = {name: attribute.role for name, attribute in checked.attributes.items()}
+    subject = next((name for name, role in roles.items() if role is Role.SUBJECT), None)
+    names = [name for name in roles if name != subject]
+    if not names:
+        raise PolicyError("There is no column to look at.", "Give the columns a role.")
+    quasi = [name for name in names if roles[name] is Role.QUASI]
+    run.step(Stage.READ)
+    source = open_data(checked, workspace, data)
+    with run.stoppable():
+        with run.engine(source, [*names, *([] if subject is None else [subject])]) as engine:
+            run.step(Stage.COUNT)
+            kinds = {name: attribute.type for name, attribute in checked.attributes.items()}
+            entries = entries_of(engine, names, subject=subject, kinds=kinds)
+        run.step(Stage.ATTACK, None, "Counting sets of columns")
+        found = leakage_of(entries, up_to=2, top=WORST, among=quasi or names[:1])
+        together = loss_of(entries, quasi) if quasi else None
+    pairs = [one for one in found.sets if len(one.attributes) == 2]
+    return Exposure(found.people, found.counted, found.initial, found.singles, pairs, together)

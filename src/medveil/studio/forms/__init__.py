@@ -1,0 +1,1 @@
+"""Forms made of the schemas of methods, models, hierarchies and sources, and read back."""

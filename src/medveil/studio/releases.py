@@ -1,0 +1,149 @@
+"""A release directory as pages show it: what it says of itself, and what stays with the steward."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RELEASE = "release"
+INTERNAL = "internal"
+MANIFEST = "manifest.json"
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a release directory holds: the manifest, and of the steward's files what was measured."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    measures: Mapping[str, Any]
+    risks: Mapping[str, Any]
+    leakage: Mapping[str, Any] | None
+
+    @property
+    def good(self) -> bool:
+        return str(self.manifest["status"]) == "for publication" and bool(self.manifest["claims"])
+
+    @property
+    def scores(self) -> list[tuple[str, Mapping[str, Any]]]:
+        return [(name, one) for name, one in self.measures.items() if "reason" not in one]
+
+    @property
+    def attacks(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Risks that an attacker has, with the guesser's line where there is one."""
+        return [(name, one) for name, one in self.risks.items() if "reason" not in one and name != "leakage"]
+
+    @property
+    def skipped(self) -> list[tuple[str, str]]:
+        both = {**self.measures, **self.risks}
+        return [(name, str(one["reason"])) for name, one in both.items() if "reason" in one]
+
+    @property
+    def files(self) -> list[str]:
+        return [path.name for path in published(self.folder)]
+
+    def report(self, who: str) -> Path | None:
+        """The page for the steward or for recipients."""
+        path = self.folder / INTERNAL / "report.html" if who == "steward" else self.folder / "report.html"
+        return path if path.is_file() else None
+
+
+def read_result(folder: Path) -> Result | None:
+    manifest = _json(folder / MANIFEST)
+    if not isinstance(manifest, dict):
+        return None
+    inside = folder / INTERNAL
+    return Result(
+        folder,
+        manifest,
+        _json(inside / "measures.json") or {},
+        _json(inside / "risks.json") or {},
+        _json(inside / "leakage.json"),
+    )
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def published(folder: Path) -> list[Path]:
+    """The files for recipients: what lies in the directory itself. What is in `internal`, and links, are not."""
+    return [path for path in sorted(folder.iterdir()) if path.is_file() and not path.is_symlink()]
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """The few figures by which runs are compared."""
+    risks, measures = result.risks, result.measures
+    return {
+        "method": result.manifest["method"]["name"],
+        "parameters": result.manifest["method"].get("parameters", {}),
+        "claims": [claim["summary"] for claim in result.manifest["claims"]],
+        "published": result.manifest["rows"].get("published"),
+        "input": result.manifest["rows"].get("input"),
+        "status": result.manifest["status"],
+        "risk": risks.get("prosecutor", {}).get("value"),
+        "loss": measures.get("lm", {}).get("value"),
+        "leaks": risks.get("leakage", {}).get("value"),
+    }
+
+
+# A ZIP file made while it is sent
+
+
+class _Sink(io.RawIOBase):
+    """Takes what an archive writes, until somebody takes it away. It cannot go back, so that nothing has to wait."""
+
+    def __init__(self) -> None:
+        self.held = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        self.held += part
+        return len(part)
+
+    def taken(self) -> bytes:
+        part = bytes(self.held)
+        self.held.clear()
+        return part
+
+
+def zipped(files: Sequence[Path], folder: str) -> Iterator[bytes]:
+    """The files as a ZIP archive under one folder, never whole in memory or on the disk."""
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files:
+            # The archive's own date stays as it is: when a file was written is nobody's business.
+            entry = zipfile.ZipInfo(f"{folder}/{path.name}")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with path.open("rb") as opened, archive.open(entry, "w", force_zip64=True) as packed:
+                while part := opened.read(CHUNK):
+                    packed.write(part)
+                    yield sink.taken()
+    yield sink.taken()
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def looks_like_formula(rows: Sequence[Sequence[str | None]]) -> bool:
+    """Whether a spreadsheet would take a cell for a formula; a negative number is none."""
+    return any(cell and cell.startswith(FORMULA) and not _number(cell) for row in rows for cell in row)
+
+
+def _number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

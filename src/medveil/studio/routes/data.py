@@ -1,0 +1,151 @@
+"""The Data step: what the project works on, how it is read, a peek that is logged, and the end of a project."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from sqlalchemy import delete as remove
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from medveil.studio.database import Job, Project, Revision
+from medveil.studio.jobs.queue import DONE, OPEN
+from medveil.studio.policies import change
+from medveil.studio.site import SEE_OTHER, Studio, see, studio_of
+from medveil.studio.steps import project_page, running
+
+OPTIONS = ("delimiter", "encoding", "missing", "columns")
+
+
+def data(request: Request) -> Response:
+    studio = studio_of(request)
+    project = studio.project(request)
+    studio.policy(project)
+    return _page(request, studio, project)
+
+
+def _page(request: Request, studio: Studio, project: Project, status: int = 200, **more: Any) -> Response:
+    look = studio.first_look(project)
+    found = look.result["inspection"] if look.state == DONE else None
+    described = project.data["data"]
+    reading = described if isinstance(described, dict) else {"path": described}
+    told = {
+        "title": project.title,
+        "origin": project.origin,
+        "size": project.size,
+        "state": look.state,
+        "rows": found and found["rows"],
+        "columns": found and len(found["columns"]),
+        "error": look.error,
+    }
+    return project_page(
+        request,
+        project,
+        "data.html",
+        "data",
+        status,
+        look=running(studio, look),
+        told=told,
+        reading=reading,
+        command=f"medveil inspect {_shell(reading.get('path', 'FILE'))}",
+        data=told,
+        **{"rows": None, "reason_missing": False, **more},
+    )
+
+
+def _shell(text: str) -> str:
+    return f"'{text}'" if " " in text or "'" in text else text
+
+
+async def read_again(request: Request) -> Response:
+    """Other words on how the file is read: the columns are looked at anew, and the policy begins anew."""
+    studio = studio_of(request)
+    project = studio.project(request)
+    form = await request.form()
+    described = project.data["data"]
+    kept = dict(described) if isinstance(described, dict) else {"path": described}
+    for option in OPTIONS:
+        text = str(form.get(option, "")).strip("\r\n")
+        kept.pop(option, None)
+        if option in {"missing", "columns"}:
+            listed = [line.strip() for line in text.splitlines() if line.strip()]
+            if listed:
+                kept[option] = listed
+        elif text:
+            kept[option] = "\t" if text == "tab" else text
+    with studio.store() as session:
+        found = session.get(Project, project.id)
+        assert found is not None
+        found.data = {"data": kept if set(kept) != {"path"} else kept["path"]}
+        session.execute(remove(Job).where(Job.project == project.id, Job.kind == "starter", Job.state.not_in(OPEN)))
+        text = ""
+    renewed = studio.store.project(project.id)
+    assert renewed is not None
+    studio.first_look(renewed, again=True)
+    revision = studio.store.revision(project.id)
+    if revision is not None:
+        text = change(revision.text, ["data"], renewed.data["data"])
+        studio.revise(renewed, text)
+    return see(request, "data", project=project.id)
+
+
+async def rename(request: Request) -> Response:
+    studio = studio_of(request)
+    project = studio.project(request)
+    title = str((await request.form()).get("title", "")).strip()[:200]
+    with studio.store() as session:
+        found = session.get(Project, project.id)
+        assert found is not None
+        found.title = title or found.title
+    return see(request, "data", "saved", project=project.id)
+
+
+async def stop_look(request: Request) -> Response:
+    studio = studio_of(request)
+    project = studio.project(request)
+    studio.queue.cancel(studio.first_look(project).id)
+    return see(request, "data", project=project.id)
+
+
+async def peek(request: Request) -> Response:
+    """Twenty original records, shown in the answer to the post and never kept."""
+    studio = studio_of(request)
+    project = studio.project(request)
+    revision = studio.policy(project)
+    reason = str((await request.form()).get("reason", "")).strip()[:300]
+    if revision is None or not reason:
+        return _page(request, studio, project, 422, reason_missing=not reason)
+    studio.store.log("peek", project.id, reason)
+    rows = await studio.once("peek", {"policy": revision.checked["policy"], "number": 20}, project.id)
+    return _page(request, studio, project, rows=rows)
+
+
+async def delete(request: Request) -> Response:
+    studio = studio_of(request)
+    project = studio.project(request)
+    if (await request.form()).get("sure") != "on":
+        return see(request, "data", project=project.id)
+    with studio.store() as session:
+        jobs = [job.id for job in session.query(Job).where(Job.project == project.id, Job.state.in_(OPEN))]
+    for job in jobs:
+        studio.queue.cancel(job)
+    shutil.rmtree(studio.settings.project(project.id), ignore_errors=True)
+    with studio.store() as session:
+        for table in (Job, Revision):
+            session.execute(remove(table).where(table.project == project.id))
+        session.execute(remove(Project).where(Project.id == project.id))
+    studio.store.log("delete", None, "project")
+    return RedirectResponse("/", SEE_OTHER)
+
+
+ROUTES = [
+    Route("/projects/{project}", data, name="project"),
+    Route("/projects/{project}/data", data, name="data"),
+    Route("/projects/{project}/data/read", read_again, methods=["POST"], name="read_again"),
+    Route("/projects/{project}/data/stop", stop_look, methods=["POST"], name="stop_look"),
+    Route("/projects/{project}/rename", rename, methods=["POST"], name="rename"),
+    Route("/projects/{project}/peek", peek, methods=["POST"], name="peek"),
+    Route("/projects/{project}/delete", delete, methods=["POST"], name="delete"),
+]

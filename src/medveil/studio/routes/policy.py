@@ -1,0 +1,332 @@
+"""The Privacy and Method steps, and the policy as text: three ways to say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from medveil.studio.database import Project, Revision
+from medveil.studio.forms.fields import fields_of
+from medveil.studio.forms.reading import read_fields
+from medveil.studio.forms.words import words_of
+from medveil.studio.policies import change
+from medveil.studio.site import Studio, see, studio_of
+from medveil.studio.steps import ShownJob, project_page, running
+
+PRIVATE = "differential-privacy"
+LONGEST = 4 << 20
+
+
+def _settled(request: Request) -> tuple[Studio, Project, Revision]:
+    studio = studio_of(request)
+    project = studio.project(request)
+    revision = studio.policy(project)
+    if revision is None:
+        raise HTTPException(404)
+    return studio, project, revision
+
+
+def _roles(revision: Revision) -> dict[str, str]:
+    return {name: one["role"] for name, one in revision.checked["policy"]["attributes"].items()}
+
+
+# The text
+
+
+def text(request: Request) -> Response:
+    _, project, revision = _settled(request)
+    return project_page(
+        request,
+        project,
+        "policy.html",
+        "method",
+        revision=revision,
+        text=revision.text,
+        faults=[],
+        command="medveil schema",
+        data={"number": revision.number, "text": revision.text, "policy": revision.checked["policy"]},
+    )
+
+
+async def set_text(request: Request) -> Response:
+    studio = studio_of(request)
+    project = studio.project(request)
+    written = str((await request.form()).get("text", ""))[:LONGEST].replace("\r\n", "\n")
+    revision, checked = await run_in_threadpool(studio.revise, project, written)
+    if revision is not None:
+        return see(request, "policy", "saved", project=project.id)
+    return await run_in_threadpool(
+        lambda: project_page(
+            request,
+            project,
+            "policy.html",
+            "method",
+            422,
+            text=written,
+            faults=checked["faults"],
+            command="medveil schema",
+            data={"faults": checked["faults"]},
+        )
+    )
+
+
+def download(request: Request) -> Response:
+    _, _, revision = _settled(request)
+    headers = {"content-disposition": 'attachment; filename="policy.yaml"'}
+    return PlainTextResponse(revision.text, headers=headers)
+
+
+# Privacy
+
+
+def privacy(request: Request) -> Response:
+    return _privacy_page(request, None, {}, {}, None)
+
+
+def add(request: Request) -> Response:
+    """The form of a model that is to be added."""
+    return _privacy_page(request, request.path_params["model"], {}, {}, None)
+
+
+def edit(request: Request) -> Response:
+    _, _, revision = _settled(request)
+    models, place = revision.checked["policy"]["privacy"], request.path_params["place"]
+    if place >= len(models):
+        raise HTTPException(404)
+    return _privacy_page(request, models[place]["model"], models[place], {}, place)
+
+
+def _privacy_page(
+    request: Request, model: str | None, given: Mapping[str, Any], faults: dict[str, str], place: int | None
+) -> Response:
+    studio, project, revision = _settled(request)
+    known = studio.desk.parts["models"]
+    if model is not None and model not in known:
+        raise HTTPException(404)
+    fields = []
+    if model is not None:
+        fields = fields_of(known[model]["schema"], given, words_of(studio.words, model), _roles(revision))
+    now = revision.checked["policy"]["privacy"]
+    return project_page(
+        request,
+        project,
+        "privacy.html",
+        "privacy",
+        422 if faults else 200,
+        revision=revision,
+        now=list(zip(now, revision.checked["summaries"], strict=True)),
+        cards=_cards(studio, revision),
+        model=model,
+        place=place,
+        fields=fields,
+        faults=faults,
+        command="medveil anonymize policy.yaml --out release",
+        data={"privacy": now, "faults": faults},
+    )
+
+
+def _cards(studio: Studio, revision: Revision) -> dict[str, list[dict[str, Any]]]:
+    """The models by the question that they answer, each with why it does not fit now."""
+    roles = set(_roles(revision).values())
+    used = [one["model"] for one in revision.checked["policy"]["privacy"]]
+    cards: dict[str, list[dict[str, Any]]] = {question: [] for question in studio.words.questions.names()}
+    for name, part in studio.desk.parts["models"].items():
+        told = studio.words.models.get(name, {})
+        reason = None
+        if name != PRIVATE and "quasi" not in roles:
+            reason = studio.words.privacy.needs_quasi
+        elif part["needs_sensitive"] and "sensitive" not in roles:
+            reason = studio.words.privacy.needs_sensitive
+        elif name != PRIVATE and PRIVATE in used:
+            reason = studio.words.privacy.beside_private
+        cards[told.get("question") or "both"].append(
+            {
+                "name": name,
+                "title": told.get("title") or name,
+                "sentence": told.get("sentence") or part["schema"].get("description", "").split("\n\n")[0],
+                "when": told.get("when", ""),
+                "used": name in used,
+                "reason": reason,
+            }
+        )
+    return {question: listed for question, listed in cards.items() if listed}
+
+
+async def put_model(request: Request) -> Response:
+    """Add a model, or change the one at a place."""
+    form = await request.form()
+    studio, project, revision = await run_in_threadpool(_settled, request)
+    model, place = request.path_params["model"], request.path_params.get("place")
+    known = studio.desk.parts["models"]
+    if model not in known:
+        raise HTTPException(404)
+    fields = fields_of(known[model]["schema"], {}, words_of(studio.words, model), _roles(revision))
+    given, faults = read_fields(fields, form)
+    if not faults:
+        entry = {"model": model, **given}
+        listed = list(revision.checked["policy"]["privacy"])
+        if place is not None and place < len(listed):
+            listed[place] = entry
+        elif model == PRIVATE:
+            listed = [entry]
+        else:
+            listed.append(entry)
+        saved, checked = await run_in_threadpool(studio.revise, project, change(revision.text, ["privacy"], listed))
+        if saved is not None:
+            return see(request, "privacy", "saved", project=project.id)
+        faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
+    return await run_in_threadpool(_privacy_page, request, model, given, faults, place)
+
+
+def drop_model(request: Request) -> Response:
+    studio, project, revision = _settled(request)
+    listed = list(revision.checked["policy"]["privacy"])
+    place = request.path_params["place"]
+    if place >= len(listed):
+        raise HTTPException(404)
+    del listed[place]
+    saved, checked = studio.revise(project, change(revision.text, ["privacy"], listed))
+    if saved is None:
+        faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
+        return _privacy_page(request, None, {}, faults, None)
+    return see(request, "privacy", "saved", project=project.id)
+
+
+# Method
+
+
+def method(request: Request) -> Response:
+    return _method_page(request, {}, {})
+
+
+def _fits(studio: Studio, project: Project, revision: Revision) -> ShownJob:
+    """Which methods fit, for the policy as it is but for its method and what is written and measured."""
+    policy = revision.checked["policy"]
+    asked = {key: policy[key] for key in ("data", "attributes", "privacy") if key in policy}
+    return running(studio, studio.queue.look("fitting", {"policy": asked}, project=project.id))
+
+
+def _method_page(request: Request, given: Mapping[str, Any], faults: dict[str, str]) -> Response:
+    studio, project, revision = _settled(request)
+    known = studio.desk.parts["methods"]
+    policy = revision.checked["policy"]
+    chosen = policy.get("method", {"name": "optimal"})
+    look = _fits(studio, project, revision)
+    reasons = look.result if look.state == "done" else {}
+    cards = []
+    for name, part in known.items():
+        told = studio.words.methods.get(name, {})
+        cards.append(
+            {
+                "name": name,
+                "title": told.get("title") or name,
+                "sentence": told.get("sentence") or part["schema"].get("description", "").split("\n\n")[0],
+                "when": told.get("when", ""),
+                "used": name == chosen["name"],
+                "reason": reasons.get(name),
+            }
+        )
+    cards.sort(key=lambda card: (not card["used"], card["reason"] is not None))
+    title = studio.words.methods.get(chosen["name"], {}).get("title") or chosen["name"]
+    sections = {
+        name: fields_of(part["schema"], policy.get(name, {}), words_of(studio.words, name), _roles(revision))
+        for name, part in studio.desk.parts["settings"].items()
+    }
+    return project_page(
+        request,
+        project,
+        "method.html",
+        "method",
+        422 if faults else 200,
+        revision=revision,
+        cards=cards,
+        chosen=chosen["name"],
+        chosen_title=title,
+        fields=fields_of(
+            known[chosen["name"]]["schema"], given or chosen, words_of(studio.words, chosen["name"]), _roles(revision)
+        ),
+        sections=sections,
+        faults=faults,
+        look=look,
+        command="medveil compare policy.yaml --out comparison",
+        data={"method": chosen, "fits": reasons, "faults": faults},
+    )
+
+
+def methods_fit(request: Request) -> Response:
+    """Whether it is known which methods fit, for a page that waits for it."""
+    studio, project, revision = _settled(request)
+    look = _fits(studio, project, revision)
+    headers = {"HX-Refresh": "true"} if not look.open else {}
+    response = studio.page(request, "_fitting.html", project=project, look=look, data=look.to_dict())
+    response.headers.update(headers)
+    return response
+
+
+def choose(request: Request) -> Response:
+    studio, project, revision = _settled(request)
+    name = request.path_params["method"]
+    if name not in studio.desk.parts["methods"]:
+        raise HTTPException(404)
+    studio.revise(project, change(revision.text, ["method"], {"name": name}))
+    return see(request, "method", "saved", project=project.id)
+
+
+async def set_method(request: Request) -> Response:
+    form = await request.form()
+    studio, project, revision = await run_in_threadpool(_settled, request)
+    name = revision.checked["policy"].get("method", {"name": "optimal"})["name"]
+    schema = studio.desk.parts["methods"][name]["schema"]
+    given, faults = read_fields(fields_of(schema, {}, words_of(studio.words, name), _roles(revision)), form)
+    if not faults:
+        text = change(revision.text, ["method"], {"name": name, **given})
+        saved, checked = await run_in_threadpool(studio.revise, project, text)
+        if saved is not None:
+            return see(request, "method", "saved", project=project.id)
+        faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
+    return await run_in_threadpool(_method_page, request, {"name": name, **given}, faults)
+
+
+async def set_section(request: Request) -> Response:
+    """What the policy says of its output or of what is measured."""
+    form = await request.form()
+    studio, project, revision = await run_in_threadpool(_settled, request)
+    section = request.path_params["section"]
+    known = studio.desk.parts["settings"]
+    if section not in known:
+        raise HTTPException(404)
+    fields = fields_of(known[section]["schema"], {}, words_of(studio.words, section), _roles(revision))
+    given, faults = read_fields(fields, form)
+    if not faults:
+        saved, checked = await run_in_threadpool(
+            studio.revise, project, change(revision.text, [section], given or None)
+        )
+        if saved is not None:
+            return see(request, "method", "saved", project=project.id)
+        faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
+    return await run_in_threadpool(_method_page, request, {}, faults)
+
+
+BASE = "/projects/{project}"
+ROUTES = [
+    Route(f"{BASE}/policy", text, methods=["GET"], name="policy"),
+    Route(f"{BASE}/policy", set_text, methods=["POST"], name="set_text"),
+    Route(f"{BASE}/policy.yaml", download, name="policy_file"),
+    Route(f"{BASE}/privacy", privacy, name="privacy"),
+    Route(f"{BASE}/privacy/add/{{model}}", add, methods=["GET"], name="add_model"),
+    Route(f"{BASE}/privacy/add/{{model}}", put_model, methods=["POST"], name="put_model"),
+    Route(f"{BASE}/privacy/{{place:int}}", edit, methods=["GET"], name="edit_model"),
+    Route(f"{BASE}/privacy/{{place:int}}/{{model}}", put_model, methods=["POST"], name="change_model"),
+    Route(f"{BASE}/privacy/{{place:int}}", drop_model, methods=["POST"], name="drop_model"),
+    Route(f"{BASE}/method", method, methods=["GET"], name="method"),
+    Route(f"{BASE}/method", set_method, methods=["POST"], name="set_method"),
+    Route(f"{BASE}/method/fits", methods_fit, name="methods_fit"),
+    Route(f"{BASE}/method/{{method}}/use", choose, methods=["POST"], name="choose_method"),
+    Route(f"{BASE}/settings/{{section}}", set_section, methods=["POST"], name="set_section"),
+]

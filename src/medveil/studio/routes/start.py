@@ -1,0 +1,243 @@
+"""The first page, and the ways in which data come in."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from medveil.errors import InputError, PolicyError
+from medveil.studio.database import Job, Project, identity
+from medveil.studio.forms.fields import fields_of
+from medveil.studio.forms.reading import read_fields
+from medveil.studio.forms.words import words_of
+from medveil.studio.jobs.queue import DONE
+from medveil.studio.security.uploads import receive
+from medveil.studio.site import Studio, clean, see, studio_of
+from medveil.workspace import Workspace
+
+GENERATED = 10_000
+TABLES = frozenset(
+    f".{ending}"
+    for ending in (
+        *("csv", "tsv", "txt", "gz", "zst", "parquet", "pq", "feather", "arrow", "json", "ndjson"),
+        *("xlsx", "xls", "sas7bdat", "xpt", "sav", "por", "dta"),
+    )
+)
+"""The endings of files that are offered."""
+LISTED = 500
+_SECRET = secrets.token_bytes(16)
+
+
+def enter(request: Request) -> Response:
+    """The one-time address: its token is exchanged for a cookie and is then void."""
+    studio = studio_of(request)
+    cookie = studio.visits.enter(request.query_params.get("token", ""))
+    if cookie is None:
+        if studio.visits.knows(request):
+            return RedirectResponse("/", 303)
+        raise HTTPException(403)
+    response = RedirectResponse("/", 303)
+    studio.visits.give(response, cookie)
+    return response
+
+
+def home(request: Request) -> Response:
+    studio = studio_of(request)
+    with studio.store() as session:
+        projects = session.scalars(select(Project).order_by(Project.created.desc()).limit(100)).all()
+        runs = select(Job.project, func.count()).where(Job.kind == "anonymize", Job.state == DONE).group_by(Job.project)
+        releases = dict(session.execute(runs).tuples().all())
+    listed = [
+        {"id": p.id, "title": p.title, "origin": p.origin, "created": p.created, "releases": releases.get(p.id, 0)}
+        for p in projects
+    ]
+    return studio.page(
+        request,
+        "home.html",
+        projects=listed,
+        most=studio.settings.most_upload,
+        command="medveil inspect FILE --policy-out policy.yaml",
+        data={"projects": listed},
+    )
+
+
+async def upload(request: Request) -> Response:
+    studio = studio_of(request)
+    project = identity()
+    folder = studio.settings.project(project) / "data"
+    await run_in_threadpool(folder.mkdir, 0o700, True, True)
+    try:
+        received = await receive(request, folder, studio.settings.most_upload)
+    except InputError as error:
+        await run_in_threadpool(shutil.rmtree, studio.settings.project(project), True)
+        return studio.fault(request, error)
+    place = f"data/{received.name}"
+    await run_in_threadpool(
+        lambda: studio.start(received.path.name, "upload", place, size=received.size, project=project)
+    )
+    return see(request, "data", project=project)
+
+
+def generated(request: Request) -> Response:
+    studio = studio_of(request)
+    project = identity()
+    folder = studio.settings.project(project) / "data"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    studio.desk.ask("generate", {"rows": GENERATED, "out": str(folder / "patients.csv")})
+    studio.start(
+        "Made-up patients",
+        "generated",
+        "data/patients.csv",
+        size=(folder / "patients.csv").stat().st_size,
+        project=project,
+    )
+    return see(request, "data", project=project)
+
+
+# A file on this computer
+
+
+def _name(folder: Path, path: Path) -> str:
+    """What an address calls a path: names of files are nobody's business."""
+    return hmac.new(_SECRET, str(path.relative_to(folder)).encode(), hashlib.sha256).hexdigest()[:24]
+
+
+def _find(studio: Studio, name: str) -> Path:
+    """The folder or file of a name, looked for from the root down; links that lead out are no way."""
+    root = studio.settings.data.resolve()
+    known: dict[str, str] = _KNOWN
+    path = root / known[name] if name in known else None
+    if path is None or not path.resolve().is_relative_to(root) or not path.exists():
+        raise HTTPException(404)
+    return path
+
+
+_KNOWN: dict[str, str] = {}
+"""The paths behind the names that were shown since the studio was started."""
+
+
+def here(request: Request) -> Response:
+    studio = studio_of(request)
+    root = studio.settings.data.resolve()
+    name = request.path_params.get("name")
+    folder = root if name is None else _find(studio, name)
+    if not folder.is_dir():
+        raise HTTPException(404)
+    entries = []
+    try:
+        inside = sorted(folder.iterdir(), key=lambda path: (not path.is_dir(), path.name.lower()))
+    except OSError:
+        raise InputError("The folder cannot be read.", "Choose another one.") from None
+    for path in inside:
+        if path.name.startswith(".") or not path.resolve().is_relative_to(root):
+            continue
+        if not (path.is_dir() or (path.is_file() and path.suffix.lower() in TABLES)):
+            continue
+        key = _name(root, path)
+        _KNOWN[key] = str(path.relative_to(root))
+        entries.append(
+            {
+                "key": key,
+                "name": path.name,
+                "folder": path.is_dir(),
+                "size": None if path.is_dir() else path.stat().st_size,
+            }
+        )
+    up = None
+    if folder != root:
+        up = "" if folder.parent == root else _name(root, folder.parent)
+        if up:
+            _KNOWN[up] = str(folder.parent.relative_to(root))
+    return studio.page(
+        request,
+        "here.html",
+        entries=entries[:LISTED],
+        more=max(len(entries) - LISTED, 0),
+        up=up,
+        root=str(root),
+        command="medveil inspect FILE --policy-out policy.yaml",
+        data={"entries": [{"key": e["key"], "folder": e["folder"], "size": e["size"]} for e in entries[:LISTED]]},
+    )
+
+
+def use(request: Request) -> Response:
+    """Begin with a file that was listed."""
+    studio = studio_of(request)
+    path = _find(studio, request.path_params["name"])
+    if not path.is_file():
+        raise HTTPException(404)
+    project = studio.start(clean(path.name), "computer", str(path.resolve()), size=path.stat().st_size)
+    return see(request, "data", project=project)
+
+
+# Any source
+
+
+def source(request: Request) -> Response:
+    return _source_page(request, request.path_params.get("kind", "file"), {}, {})
+
+
+def _source_page(request: Request, kind: str, given: dict[str, Any], faults: dict[str, str]) -> Response:
+    studio = studio_of(request)
+    kinds = studio.desk.parts["sources"]
+    if kind not in kinds:
+        raise HTTPException(404)
+    return studio.page(
+        request,
+        "source.html",
+        422 if faults else 200,
+        kind=kind,
+        kinds=list(kinds),
+        fields=fields_of(kinds[kind]["schema"], given, words_of(studio.words, kind)),
+        faults=faults,
+        root=str(studio.settings.data.resolve()),
+        command="medveil inspect FILE --policy-out policy.yaml",
+        data={"kinds": list(kinds), "faults": faults},
+    )
+
+
+async def describe(request: Request) -> Response:
+    studio, kind = studio_of(request), request.path_params["kind"]
+    form = await request.form()
+    kinds = await run_in_threadpool(lambda: studio.desk.parts["sources"])
+    if kind not in kinds:
+        raise HTTPException(404)
+    fields = fields_of(kinds[kind]["schema"], {}, words_of(studio.words, kind))
+    given, faults = read_fields(fields, form)
+    if faults:
+        return await run_in_threadpool(_source_page, request, kind, given, faults)
+    root = studio.settings.data.resolve()
+    for field in ("path", "folder"):
+        if isinstance(given.get(field), str):
+            try:
+                given[field] = str(Workspace(root, root).resolve(given[field]).resolve())
+            except PolicyError as error:
+                return studio.fault(request, error)
+    title = clean(Path(str(given.get("path") or kind)).name)
+    project = await run_in_threadpool(studio.start, title, "source", {"type": kind, **given})
+    return see(request, "data", project=project)
+
+
+ROUTES = [
+    Route("/start", enter, methods=["GET"]),
+    Route("/", home, name="home"),
+    Route("/upload", upload, methods=["POST"], name="upload"),
+    Route("/generated", generated, methods=["POST"], name="generated"),
+    Route("/here", here, name="here"),
+    Route("/here/{name}", here, name="here_in"),
+    Route("/here/{name}/use", use, methods=["POST"], name="use"),
+    Route("/source", source, name="source"),
+    Route("/source/{kind}", source, name="source_kind"),
+    Route("/source/{kind}/look", describe, methods=["POST"], name="describe"),
+]

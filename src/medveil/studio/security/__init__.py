@@ -1,0 +1,1 @@
+"""What stands between a browser and the pages."""
