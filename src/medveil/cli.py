@@ -353,13 +353,13 @@ def studio(
 
     try:
         from medveil.studio.serving import serve  # noqa: PLC0415
-        from medveil.studio.settings import Settings  # noqa: PLC0415
+        from medveil.studio.settings import StudioSettings  # noqa: PLC0415
     except ModuleNotFoundError:
         raise InputError("The studio is not installed.", "pip install 'medveil[studio]'") from None
     if not data.is_dir():
         raise InputError(f"There is no folder '{data}'.", "Name one with --data.")
     state = Path(os.environ.get(STATE) or state_folder())
-    settings = Settings(
+    settings = StudioSettings(
         folder=(folder or state / "studio").resolve(), data=data.resolve(), ledgers=state / "ledgers", port=port
     )
     # One line, however narrow the terminal: it is copied, and read by programs.

@@ -19,7 +19,7 @@ WORST = 5
 
 
 @dataclass(frozen=True)
-class Exposure:
+class GivenAway:
     """Of how many people an attacker who knows nothing lacks how many bits; what each column leaks, the pairs of
     quasi-identifiers that leak most, and what all quasi-identifiers together do (None where there are none).
     """
@@ -35,7 +35,7 @@ class Exposure:
         return asdict(self)
 
 
-def exposure(policy: Policy | Mapping[str, Any], *, data: Any = None, run: Run | None = None) -> Exposure:
+def exposure(policy: Policy | Mapping[str, Any], *, data: Any = None, run: Run | None = None) -> GivenAway:
     """What the columns of a policy's data leak; sets are made of its quasi-identifiers."""
     run = run or Run()
     checked, workspace = load_policy(policy, run.workspace)
@@ -56,4 +56,4 @@ def exposure(policy: Policy | Mapping[str, Any], *, data: Any = None, run: Run |
         found = leakage_of(entries, up_to=2, top=WORST, among=quasi or names[:1])
         together = loss_of(entries, quasi) if quasi else None
     pairs = [one for one in found.sets if len(one.attributes) == 2]
-    return Exposure(found.people, found.counted, found.initial, found.singles, pairs, together)
+    return GivenAway(found.people, found.counted, found.initial, found.singles, pairs, together)

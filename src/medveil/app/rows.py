@@ -20,31 +20,33 @@ SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows as texts, None where a value is missing, and how many there are in all."""
+class SomeRows:
+    """SomeRows as texts, None where a value is missing, and how many there are in all."""
 
     names: tuple[str, ...]
     rows: Sequence[Sequence[str | None]]
     total: int
 
 
-def rows(directory: str | Path, *, number: int = SHOWN, run: Run | None = None) -> Rows:
-    """Rows of a release directory, evenly spaced over its table."""
+def rows(directory: str | Path, *, number: int = SHOWN, run: Run | None = None) -> SomeRows:
+    """SomeRows of a release directory, evenly spaced over its table."""
     run = run or Run()
     run.step(Stage.READ)
     folder = Path(directory)
     return _some(open_source(folder / read_manifest(folder).release), number, run, spread=True)
 
 
-def peek(policy: Policy | Mapping[str, Any], *, number: int = SHOWN, data: Any = None, run: Run | None = None) -> Rows:
-    """Rows of a policy's own data, drawn at random. Whoever shows them writes down that it did."""
+def peek(
+    policy: Policy | Mapping[str, Any], *, number: int = SHOWN, data: Any = None, run: Run | None = None
+) -> SomeRows:
+    """SomeRows of a policy's own data, drawn at random. Whoever shows them writes down that it did."""
     run = run or Run()
     run.step(Stage.READ)
     checked, workspace = load_policy(policy, run.workspace)
     return _some(open_data(checked, workspace, data), number, run, spread=False)
 
 
-def _some(source: Any, number: int, run: Run, *, spread: bool) -> Rows:
+def _some(source: Any, number: int, run: Run, *, spread: bool) -> SomeRows:
     with run.stoppable(), run.engine(source, source.names, may_be_empty=True) as engine:
         number = min(number, engine.rows)
         if spread:
@@ -53,4 +55,4 @@ def _some(source: Any, number: int, run: Run, *, spread: bool) -> Rows:
             lines = np.sort(run.random.choice(engine.rows, number, replace=False)).astype(np.int64)
         table = with_rows(engine).take(lines, source.names)
         listed = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        return Rows(tuple(source.names), listed, engine.rows)
+        return SomeRows(tuple(source.names), listed, engine.rows)

@@ -77,7 +77,7 @@ class Job(Base):
     __table_args__ = (Index("job_queue", "lane", "state", "created"), Index("job_project", "project", "kind", "key"))
 
 
-class Entry(Base):
+class LogEntry(Base):
     """What somebody did that has to be known later, such as a peek or a download. It holds no value of the data."""
 
     __tablename__ = "entry"
@@ -125,7 +125,7 @@ class Store:
 
     def log(self, action: str, project: str | None = None, detail: str = "") -> None:
         with self() as session:
-            session.add(Entry(project=project, action=action, detail=detail))
+            session.add(LogEntry(project=project, action=action, detail=detail))
 
     def project(self, identity: str) -> Project | None:
         with self() as session:

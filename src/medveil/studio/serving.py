@@ -12,14 +12,14 @@ import uvicorn
 
 from medveil.errors import InputError
 from medveil.studio.application import make_application
-from medveil.studio.settings import Settings
+from medveil.studio.settings import StudioSettings
 from medveil.studio.site import make_studio
 from medveil.system import lock_folder
 
 NAMES = ("127.0.0.1", "localhost")
 
 
-def serve(settings: Settings, *, tell: Callable[[str], None], browser: bool) -> None:
+def serve(settings: StudioSettings, *, tell: Callable[[str], None], browser: bool) -> None:
     """Serve until somebody ends it. `tell` is given the address, which lets in once."""
     settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     held = lock_folder(settings.folder)
@@ -43,7 +43,7 @@ def serve(settings: Settings, *, tell: Callable[[str], None], browser: bool) -> 
         uvicorn.Server(configuration).run(sockets=[listener])
 
 
-def _listening(settings: Settings) -> socket.socket:
+def _listening(settings: StudioSettings) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

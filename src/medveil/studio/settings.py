@@ -12,7 +12,7 @@ DATABASE = "studio.sqlite"
 
 
 @dataclass(frozen=True)
-class Settings:
+class StudioSettings:
     """folder: the one folder of all state. data: the root of what can be chosen on this computer. ledgers: the user's
     index of privacy ledgers, which the command line keeps too. most_upload: bytes. look_seconds: how long a look at the
     data may take.

@@ -22,8 +22,8 @@ from medveil.studio.jobs.queue import DONE, Queue
 from medveil.studio.policies import change
 from medveil.studio.releases import looks_like_formula
 from medveil.studio.security.visits import Visits
-from medveil.studio.settings import Settings
-from medveil.studio.wording import Words, load_words
+from medveil.studio.settings import StudioSettings
+from medveil.studio.wording import Wording, load_words
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 SEE_OTHER = 303
@@ -33,12 +33,12 @@ SEE_OTHER = 303
 class Studio:
     """One studio: everything that pages need."""
 
-    settings: Settings
+    settings: StudioSettings
     store: Store
     queue: Queue
     desk: Desk
     visits: Visits
-    words: Words
+    words: Wording
     templates: jinja2.Environment
 
     # Projects and their policies
@@ -248,7 +248,7 @@ def make_templates() -> jinja2.Environment:
     return found
 
 
-def make_studio(settings: Settings, port: int) -> Studio:
+def make_studio(settings: StudioSettings, port: int) -> Studio:
     settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(settings.database)
     return Studio(settings, store, Queue(store, settings), Desk(), Visits(store, port), load_words(), make_templates())

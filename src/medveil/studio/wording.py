@@ -10,7 +10,7 @@ from typing import Any
 ENGLISH = "english.toml"
 
 
-class Words:
+class Wording:
     """A table of texts, read by attribute in templates: `t.columns.title`. A text that is not there is an error."""
 
     def __init__(self, content: Mapping[str, Any], place: str = "") -> None:
@@ -27,19 +27,19 @@ class Words:
         found = self._content.get(name)
         if found is None:
             raise KeyError(f"there is no text '{self._place}{name}'")
-        return Words(found, f"{self._place}{name}.") if isinstance(found, Mapping) else found
+        return Wording(found, f"{self._place}{name}.") if isinstance(found, Mapping) else found
 
     def get(self, name: str, default: Any = None) -> Any:
         """The text where it is there: of parts that other packages bring there is none."""
         found = self._content.get(name)
         if found is None:
             return default
-        return Words(found, f"{self._place}{name}.") if isinstance(found, Mapping) else found
+        return Wording(found, f"{self._place}{name}.") if isinstance(found, Mapping) else found
 
     def names(self) -> list[str]:
         return list(self._content)
 
 
-def load_words(name: str = ENGLISH) -> Words:
+def load_words(name: str = ENGLISH) -> Wording:
     text = (files("medveil.studio") / "texts" / name).read_text(encoding="utf-8")
-    return Words(tomllib.loads(text))
+    return Wording(tomllib.loads(text))

@@ -19,9 +19,9 @@ HIDDEN = {"type"}
 class FormField:
     """One field of a form.
 
-    name: the parameter. widget: how it is asked for: check, number, text, choice, several, column, columns, lines,
-    numbers, grid, pair or yaml. value: what it shows, as text or texts. percent: shown times a hundred. choices: values
-    with their words. least, most: bounds of a number. whole: it has no decimals.
+    name: the parameter. widget: how it is asked for: check, maybe, number, text, choice, several, column, columns,
+    lines, numbers, grid, pair or yaml. value: what it shows, as text or texts. percent: shown times a hundred.
+    choices: values with their words. least, most: bounds of a number. whole: it has no decimals.
     """
 
     name: str
@@ -67,7 +67,9 @@ def _field(
 ) -> FormField:
     inner = plain(schema)
     value = given.get(name, schema.get("default"))
-    widget = told.get("widget") or _widget(inner)
+    widget = told.get("widget") or (
+        "maybe" if _may_be_none(schema) and inner.get("type") == "boolean" else _widget(inner)
+    )
     role = told.get("of")
     choices: list[tuple[str, str]] = []
     if widget in {"choice", "several"}:
@@ -77,7 +79,7 @@ def _field(
     elif widget in {"column", "columns"}:
         fitting = [column for column, its in columns.items() if role is None or its in role]
         named = [value] if isinstance(value, str) else list(value or ())
-        choices = [(column, column) for column in dict.fromkeys([*fitting, *named])]
+        choices = [(column, column) for column in dict.fromkeys([*named, *fitting])]
     percent = told.get("unit") == "%"
     scale = 100 if percent else 1
     return FormField(
@@ -106,6 +108,10 @@ def plain(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     if options and all(one.get("type") in NUMBERS for one in options):
         return next(one for one in options if one["type"] == "number")
     return schema
+
+
+def _may_be_none(schema: Mapping[str, Any]) -> bool:
+    return any(one.get("type") == "null" for one in schema.get("anyOf", ()))
 
 
 def _widget(inner: Mapping[str, Any]) -> str:
@@ -140,6 +146,8 @@ def shown(value: Any, widget: str, *, percent: bool = False) -> Any:
     """A value as a field shows it: a text, or texts where there are several."""
     if widget == "check":
         return bool(value)
+    if widget == "maybe":
+        return {True: "yes", False: "no"}.get(value, "")
     if widget in {"several", "columns"}:
         return [str(one) for one in value or ()]
     if widget == "pair":

@@ -50,8 +50,12 @@ def _read(field: FormField, given: list[str]) -> Any:
     inner = plain(field.schema)
     if field.widget == "check":
         return "on" in given
-    if field.widget in {"several", "columns"}:
-        return _ordered(field, given) or None
+    if field.widget == "maybe":
+        return {"yes": True, "no": False}.get((given or [""])[-1])
+    if field.widget == "several":
+        return [value for value, _ in field.choices if value in given] or None
+    if field.widget == "columns":
+        return list(dict.fromkeys(given)) or None
     if field.widget == "pair":
         return _pair(inner, given)
     text = (given or [""])[-1].strip()
@@ -69,10 +73,6 @@ def _read(field: FormField, given: list[str]) -> Any:
     if field.widget == "yaml":
         return read_line(text)
     return text
-
-
-def _ordered(field: FormField, given: Sequence[str]) -> list[str]:
-    return [value for value, _ in field.choices if value in given]
 
 
 def _pair(inner: Mapping[str, Any], given: Sequence[str]) -> list[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from medveil.studio.wording import Words
+from medveil.studio.wording import Wording
 
 
 class FormWords:
@@ -19,5 +19,5 @@ class FormWords:
         return found or self._common.get(name) or default
 
 
-def words_of(words: Words, part: str) -> FormWords:
+def words_of(words: Wording, part: str) -> FormWords:
     return FormWords(words.fields.get(part), words.fields.common)

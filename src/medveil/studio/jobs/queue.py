@@ -20,7 +20,7 @@ from medveil import errors
 from medveil.errors import MedveilError
 from medveil.processes import Child
 from medveil.studio.database import Job, Store
-from medveil.studio.settings import Settings
+from medveil.studio.settings import StudioSettings
 
 LANES = ("run", "look")
 PASSAGE = "passage"
@@ -53,7 +53,7 @@ class Progress:
 class Queue:
     """Does what the database says is to be done. A spare process that has loaded everything waits for the next job."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: StudioSettings) -> None:
         self.store = store
         self.settings = settings
         self.live: dict[str, Progress] = {}

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from medveil.studio.database import Entry, Project
+from medveil.studio.database import LogEntry, Project
 from medveil.studio.site import studio_of
 
 SHOWN = 300
@@ -16,7 +16,7 @@ SHOWN = 300
 def log(request: Request) -> Response:
     studio = studio_of(request)
     with studio.store() as session:
-        entries = session.scalars(select(Entry).order_by(Entry.id.desc()).limit(SHOWN)).all()
+        entries = session.scalars(select(LogEntry).order_by(LogEntry.id.desc()).limit(SHOWN)).all()
         titles = {one.id: one.title for one in session.scalars(select(Project))}
     listed = [
         {"at": one.at, "action": one.action, "project": titles.get(one.project or ""), "detail": one.detail}
