@@ -30,6 +30,7 @@ from medveil.policy import (
     ShiftPolicy,
 )
 from medveil.privacy import models
+from medveil.profiles import profiles
 from medveil.risk import risks
 from medveil.sources import sources
 from medveil.utility import measures
@@ -83,6 +84,7 @@ def page() -> str:
         *section("Privacy models", "model", models(), frozenset()),
         *section("Methods", "name", methods(), frozenset()),
         *section("Hierarchies", "type", builders(), frozenset({"type"})),
+        *section("Profiles", "profile", profiles(), frozenset()),
         "## Measures",
         *(f"### `{name}`\n\n{prose(measure)}" for name, measure in measures().items()),
         "## Risks",

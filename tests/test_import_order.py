@@ -18,6 +18,7 @@ ORDER = (
     "sources",
     "hierarchy",
     "guessing",
+    "profiles",
     "codes",
     "engine",
     "cells",

@@ -25,6 +25,8 @@ from medveil.methods.method import Method
 from medveil.policy_file import Lines, read_policy_file, read_policy_text
 from medveil.privacy import models
 from medveil.privacy.model import PrivacyModel
+from medveil.profiles import profiles
+from medveil.profiles.profile import Profile
 from medveil.sources import sources
 from medveil.sources.file import FileSpec
 from medveil.sources.source import SourceSpec
@@ -285,6 +287,10 @@ class Policy(_Part):
     method: Annotated[
         Annotated[Method, OneOf("name", methods)], Field(description="How the release is made.", validate_default=True)
     ] = "optimal"  # type: ignore[assignment]
+    profile: Annotated[
+        Annotated[Profile, OneOf("name", profiles)] | None,
+        Field(description="A set of rules that fills in, refuses and checks, such as `hipaa-safe-harbor`."),
+    ] = None
     pseudonyms: Annotated[
         PseudonymPolicy, Field(description="The secret behind columns of the roles key and date.")
     ] = PseudonymPolicy()

@@ -133,3 +133,13 @@ def test_leaves_of_dates():
     assert Dates().leaves("column", Workspace()) is None
     spec = Dates(domain=(dt.date(2020, 2, 28), dt.date(2020, 3, 1)))
     assert spec.leaves("column", Workspace()) == ["2020-02-28", "2020-02-29", "2020-03-01"]
+
+
+def test_days_before_the_bottom_code_are_one_group(texts, bind, labels, covered):
+    days = texts("1935-12-31", "1936-06-01", "1937-01-01", "1941-05-05", kind=Kind.DATE)
+    born = bind(days, type="dates", levels=["year", "decade"], bottom=1937, domain=["1930-01-01", "1949-12-31"])
+    assert labels(born, 1) == ["<1937", "<1937", "1937", "1941"]
+    assert labels(born, 2) == ["<1940", "<1940", "<1940", "1940s"]
+    assert covered(born, 1) == [2557, 2557, 365, 365]
+    assert covered(born, 2) == [3652, 3652, 3652, 3653]
+    assert Dates(bottom=1937).least_level == 1

@@ -53,6 +53,16 @@ def published_attributes(attributes: Mapping[str, AttributePolicy]) -> dict[str,
     return named
 
 
+def derivations(policy: Policy) -> dict[str, str]:
+    """How columns are made of dates, by the names that they are published by."""
+    found: dict[str, str] = {}
+    for name, attribute in policy.attributes.items():
+        change = _change(name, attribute)
+        if isinstance(change, Derivation):
+            found[published_name(name, attribute)] = change.kind
+    return found
+
+
 def counted_attributes(policy: Policy) -> dict[str, AttributePolicy]:
     """The columns of the table as it was published, for somebody who reads that: nothing in it is to be changed."""
     if not changes(policy):

@@ -21,6 +21,7 @@ from medveil.app.budget import open_ledger
 from medveil.app.changing import counted_attributes, keep_key
 from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.preparation import data_path, open_data, prepare
+from medveil.app.profiling import refuse_by_profile
 from medveil.auditor import ClaimFinding, audit
 from medveil.errors import CancelledError, PolicyError, VerificationError
 from medveil.evaluation.comparison import Comparison
@@ -69,6 +70,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         ledger.charge(policy)
         run.step(Stage.SEARCH)
         draft = policy.method.anonymize(problem, run)
+        draft = replace(draft, promises=[*draft.promises, *problem.further])
         run.step(Stage.WRITE)
         manifest = _write(policy, draft, problem, target)
         run.step(Stage.PROVE)
@@ -162,6 +164,7 @@ def _prove(target: Path, problem: Problem, manifest: Manifest, workspace: Worksp
         step=lambda share: run.step(Stage.PROVE, share),
         interrupting=run.interrupting,
     )
+    refuse_by_profile(report)
     if not report.publishable:
         faults = [*report.problems, *(f"{f.claim['summary']}: {_fault(f)}" for f in report.findings if not f.proved)]
         raise VerificationError(

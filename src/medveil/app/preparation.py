@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from medveil.app.changing import changes, flat_table, person_of, published_policy, release_key
+from medveil.app.changing import changes, derivations, flat_table, person_of, published_policy, release_key
+from medveil.app.profiling import profiled
 from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.declared_cells import declared_cells
 from medveil.engine import Engine
@@ -52,9 +53,10 @@ def prepare(
         with _prepare(policy, source, workspace, run, population) as problem:
             yield problem
         return
+    derived = derivations(policy)
     with (
         _changed(policy, source, workspace, run) as (changed, original),
-        _prepare(published_policy(policy), changed, workspace, run, population) as problem,
+        _prepare(published_policy(policy), changed, workspace, run, population, derived) as problem,
     ):
         yield replace(problem, changed=original)
 
@@ -79,13 +81,20 @@ def _changed(policy: Policy, source: Source, workspace: Workspace, run: Run) -> 
 
 @contextmanager
 def _prepare(
-    policy: Policy, source: Source, workspace: Workspace, run: Run, population: str | None
+    policy: Policy,
+    source: Source,
+    workspace: Workspace,
+    run: Run,
+    population: str | None,
+    derived: Mapping[str, str] | None = None,
 ) -> Iterator[Problem]:
     schema = _schema(policy, source)
     models = _resolve(policy.privacy, schema)
     needed = schema.names(*(role for role in Role if role is not Role.IDENTIFIER))
     declared = any(model.declared_domains for model in models)
     with run.engine(source, needed, may_be_empty=declared) as engine:
+        policy, further = profiled(policy, engine, derived or {})
+        schema = _schema(policy, source)
         if declared:
             counted = _count_declared(policy, schema, models, engine, workspace, run)
         else:
@@ -110,6 +119,7 @@ def _prepare(
             described={name: specification(policy.attributes[name]).described() for name in hierarchies},
             stars=policy.output.suppressed == "stars",
             preparation=counted.preparation,
+            further=further,
         )
 
 

@@ -173,7 +173,9 @@ def _find(evidence: Evidence, claim: Mapping[str, Any], truth: Truth) -> Finding
     stated = claim.get("achieved")
     if finding.achieved is not None and isinstance(stated, Mapping) and not same_figures(stated, finding.achieved):
         reading = "; is the source the original, read with the same --missing?" if consulted else ""
-        return Finding(finding.achieved, False, f"the manifest states figures other than those achieved{reading}")
+        found = f"{finding.note}; " if finding.holds is False and finding.note else ""
+        note = f"{found}the manifest states figures other than those achieved{reading}"
+        return Finding(finding.achieved, False, note)
     return replace(finding, from_source=consulted)
 
 

@@ -12,6 +12,7 @@ from medveil.auditor.checks.counterfeit_catalog import CounterfeitCatalogCheck
 from medveil.auditor.checks.delta_presence import DeltaPresenceCheck
 from medveil.auditor.checks.differential_privacy import DifferentialPrivacyCheck
 from medveil.auditor.checks.h_ceiling import HCeilingCheck
+from medveil.auditor.checks.hipaa_safe_harbor import HipaaSafeHarborCheck
 from medveil.auditor.checks.mean_support import MeanSupportCheck
 from medveil.auditor.context import Check
 from medveil.auditor.models import MODELS
@@ -27,6 +28,7 @@ CHECKS: Mapping[str, type[Check]] = {
             DeltaPresenceCheck,
             DifferentialPrivacyCheck,
             HCeilingCheck,
+            HipaaSafeHarborCheck,
             MeanSupportCheck,
         )
     },

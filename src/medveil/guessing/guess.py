@@ -83,7 +83,7 @@ class Guess:
     """What a column seems to be. `free_text` is refused unless the policy insists. `concept` is what it is about, a
     word such as `zip`; `hierarchy` is a proposal, None where a value and `*` are all that is easy to see, and
     `min_level` the level at which it had better begin. `written` is the format of its dates or numbers, where they have
-    one of their own.
+    one of their own; `hides` are the identifiers that some of its values look like.
     """
 
     kind: Kind
@@ -94,6 +94,7 @@ class Guess:
     hierarchy: HierarchySpec | None = None
     min_level: int = 0
     written: str = ""
+    hides: tuple[str, ...] = ()
 
 
 def profile(name: str, values: Iterable[str | None]) -> ColumnProfile:
@@ -360,7 +361,7 @@ def _with_warnings(column: ColumnProfile, found: Guess) -> Guess:
     if hidden:
         warning = f" Warning: some of its values look like {', '.join(hidden)}; remove those first."
         role = Role.QUASI if found.role is Role.PLAIN else found.role
-        found = replace(found, role=role, reason=found.reason + warning)
+        found = replace(found, role=role, reason=found.reason + warning, hides=tuple(hidden))
     numbers = sum(read_number(value) is not None for value in column.sample)
     others = len(column.sample) - numbers
     if found.kind is Kind.CATEGORY and found.concept != "mixed-dates" and numbers >= 10 and 0 < others <= 2:

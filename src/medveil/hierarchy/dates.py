@@ -21,6 +21,7 @@ from medveil.workspace import Workspace
 Period = Literal["day", "week", "month", "quarter", "year", "decade"]
 Days = NDArray[np.int64]
 MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
+EPOCH = dt.date(1970, 1, 1).toordinal()
 ORDER = ("day", "week", *MONTHS)
 
 
@@ -62,6 +63,9 @@ class Dates(HierarchySpec):
 
     Coverage is counted in days of the domain: a period at its edge covers only the days within. Without a declared
     domain it reaches over the whole periods of the first level that hold the data.
+
+    A `bottom` code makes one group `<1937` of all days before that year, from level 1 on; where decades are published
+    it moves to the end of the decade that it lies in: `<1940`.
     """
 
     name: ClassVar[str] = "dates"
@@ -73,6 +77,13 @@ class Dates(HierarchySpec):
         describe("The periods from short to long: day, month, quarter, year, decade; or week alone."),
     ] = ("month", "quarter", "year")
     domain: Annotated[tuple[dt.date, dt.date] | None, describe("The first and the last possible day.")] = None
+    bottom: Annotated[int | None, describe("Days before this year are one group, such as `<1937`.", ge=1, le=9999)] = (
+        None
+    )
+
+    @property
+    def least_level(self) -> int:
+        return int(self.bottom is not None)
 
     @field_validator("levels")
     @classmethod
@@ -111,22 +122,31 @@ class Dates(HierarchySpec):
         days = numbers[known].astype(np.int64)
         drafts = []
         for period in periods:
-            present, inverse = np.unique(number_of(days, period), return_inverse=True)
+            year = self._bottom_year(period)
+            # Days before the bottom code count as if they were all on the day before it.
+            edge = low if year is None else dt.date(year, 1, 1).toordinal() - EPOCH
+            moved = days if year is None else np.maximum(days, edge - 1)
+            present, inverse = np.unique(number_of(moved, period), return_inverse=True)
             groups = np.full(len(domain), -1, dtype=np.int64)
             groups[known] = inverse.reshape(-1)
-            begin = first_day(present, period)
-            end = first_day(present + 1, period)
+            begin, end = first_day(present, period), first_day(present + 1, period)
+            coded = (end <= edge) & (year is not None)
             starts = begin.astype("datetime64[D]").tolist()
-            covered = np.minimum(end, high + 1) - np.maximum(begin, low)
-            drafts.append(
-                HierarchyDraft(groups, [label(start, period) for start in starts], covered.astype(np.float64))
-            )
+            labels = [f"<{year:04d}" if old else label(start, period) for start, old in zip(starts, coded, strict=True)]
+            covered = np.minimum(end, high + 1) - np.maximum(np.where(coded, low, begin), low)
+            drafts.append(HierarchyDraft(groups, labels, covered.astype(np.float64)))
         return assemble(self, domain, column, drafts, known, high - low + 1.0)
+
+    def _bottom_year(self, period: Period) -> int | None:
+        """The year before which days are one group at a level: where a period of the level begins."""
+        if self.bottom is None or period != "decade":
+            return self.bottom
+        return -(-self.bottom // 10) * 10
 
     def _ends(self, days: Days, periods: Sequence[Period]) -> tuple[int, int]:
         """The first and the last day of the domain."""
         if self.domain is not None:
-            low, high = (end.toordinal() - dt.date(1970, 1, 1).toordinal() for end in self.domain)
+            low, high = (end.toordinal() - EPOCH for end in self.domain)
             return low, high
         if not len(days):
             return 0, 0

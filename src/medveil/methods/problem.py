@@ -59,6 +59,8 @@ class Problem:
     stars: bool = False
     preparation: Mapping[str, Any] = field(default_factory=dict)
     changed: Changed | None = None
+    further: tuple[Promise, ...] = ()
+    """What is promised of any release beside the models, such as the checks of a profile."""
 
     @property
     def original(self) -> Source:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medveil.privacy import model_of
+from medveil.profiles import profiles
+from medveil.profiles.profile import Profile
 from medveil.release.draft import Basis
 from medveil.release.manifest import Manifest
 from medveil.report.content import PageTable, Picture, Section
@@ -113,4 +115,22 @@ def files_section(manifest: Manifest, extra: Mapping[str, Any] | None = None) ->
             PageTable("Published files", ["file", "SHA-256"], rows, numeric=False),
             PageTable("Made with", ["program", "version"], versions, numeric=False),
         ],
+    )
+
+
+def profile_sections(manifest: Manifest) -> list[Section]:
+    """The checklist of each profile that the release was made under."""
+    known = profiles()
+    return [_checklist(known[claim["model"]](), claim) for claim in manifest.claims if claim["model"] in known]
+
+
+def _checklist(profile: Profile, claim: Mapping[str, Any]) -> Section:
+    words = (
+        f"The release was made under the rules of {profile.title}.",
+        "This list is no legal verdict: what a program can see was checked, and the rest is for people to attest.",
+    )
+    rows = [[point.sentence, point.rule, point.by.value] for point in profile.checklist(claim["parameters"])]
+    headers = ["what must hold", "rule", "who vouches for it"]
+    return Section(
+        "profile", "Checklist", words, (), [PageTable(f"Checklist: {profile.name}", headers, rows, numeric=False)]
     )

@@ -22,6 +22,7 @@ from medveil.report.common import (
     least_group,
     method_section,
     private,
+    profile_sections,
     shares,
     subtitle,
     unguarded,
@@ -45,6 +46,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
     least = least_group(manifest)
     sections = [
         Section("claims", "What is claimed", _explained(manifest), tables=[claims_table(manifest.claims)]),
+        *profile_sections(manifest),
         *_sizes(pictures, manifest, published, least),
         _columns(pictures, manifest, published, companions, least),
         method_section(

@@ -17,6 +17,7 @@ from medveil.report.common import (
     least_group,
     method_section,
     private,
+    profile_sections,
     shares,
     subtitle,
     unguarded,
@@ -54,6 +55,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindi
     sections = [
         *_advice(found.internal.get("advice")),
         _risk(pictures, manifest, comparison, least),
+        *profile_sections(manifest),
         _columns(pictures, comparison, least),
         _utility(pictures, found.measures, means=MEANS in comparison.forms.values()),
         *_risks(found.risks, private=private(manifest) or unguarded(manifest)),

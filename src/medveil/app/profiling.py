@@ -1,0 +1,97 @@
+"""The profile of a policy, applied: what it fills in, what it refuses, and the claim that the auditor proves again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from medveil.auditor.report import AuditReport
+from medveil.engine import Engine
+from medveil.errors import PolicyError
+from medveil.guessing.guess import guess
+from medveil.policy import AttributePolicy, Policy
+from medveil.profiles import profiles
+from medveil.profiles.profile import Profile, ProfiledColumn, ProfileOutcome, ProfileTerms, Ruling
+from medveil.release.draft import Basis, Promise
+from medveil.table.schema import Role
+
+
+def profiled(policy: Policy, engine: Engine, derived: Mapping[str, str]) -> tuple[Policy, tuple[Promise, ...]]:
+    """The policy with what its profile fills in, and what the release then promises; both as they were where no
+    profile is named. `derived` says how columns were made of dates.
+    """
+    if policy.profile is None:
+        return policy, ()
+    if any(model.declared_domains for model in policy.privacy):
+        raise PolicyError(
+            f"The profile '{policy.profile.name}' looks at the data, which differential privacy would have to pay for.",
+            "Leave 'profile' out, or take models that count.",
+        )
+    columns = [
+        _column(name, attribute, engine, derived.get(name))
+        for name, attribute in policy.attributes.items()
+        if attribute.role is not Role.IDENTIFIER
+    ]
+    outcome = _ruled(policy.profile, columns, policy)
+    filled = {name: _filled(attribute, outcome.filled.get(name)) for name, attribute in policy.attributes.items()}
+    promise = Promise(
+        model=policy.profile.name,
+        summary=f"checks of {policy.profile.title}",
+        required={"faults": 0},
+        basis=Basis.FILES,
+        parameters={**policy.profile.parameters(columns, outcome), "attested": dict(outcome.attested)},
+    )
+    return policy.model_copy(update={"attributes": filled}), (promise,)
+
+
+def refuse_by_profile(report: AuditReport) -> None:
+    """Refuse a release in which the auditor found what its profile forbids: the data hold it, whoever asked for it."""
+    for found in report.findings:
+        if found.claim["model"] in profiles() and not found.proved:
+            raise PolicyError(
+                f"The release was not published under the profile '{found.claim['model']}': {found.finding.note}.",
+                "Take the column out, generalize it further, or attest that it is none of these with 'insist: true'.",
+            )
+
+
+def _column(name: str, attribute: AttributePolicy, engine: Engine, derived: str | None) -> ProfiledColumn:
+    counted = engine.profile(name)
+    return ProfiledColumn(
+        name=name,
+        role=attribute.role,
+        guess=guess(counted),
+        counted=counted,
+        kind=attribute.type,
+        hierarchy=attribute.hierarchy,
+        min_level=attribute.min_level,
+        steered="min_level" in attribute.model_fields_set,
+        derived=derived,
+        insist=attribute.insist,
+    )
+
+
+def _ruled(profile: Profile, columns: list[ProfiledColumn], policy: Policy) -> ProfileOutcome:
+    """What the profile says of every column; all that it refuses is told at once."""
+    rulings = {column.name: profile.rule(column) for column in columns}
+    terms = ProfileTerms(policy.pseudonyms.key_file is not None, [model.name for model in policy.privacy])
+    refused = [
+        *(ruling.refused for ruling in rulings.values() if ruling.refused),
+        *profile.refused(columns, terms),
+    ]
+    if refused:
+        raise PolicyError(f"The profile '{profile.name}' refuses this policy.\n" + "\n".join(refused))
+    filled = {name: ruling for name, ruling in rulings.items() if ruling.hierarchy or ruling.min_level}
+    return ProfileOutcome(filled, {name: ruling.attest for name, ruling in rulings.items() if ruling.attest})
+
+
+def _filled(attribute: AttributePolicy, ruling: Ruling | None) -> AttributePolicy:
+    if ruling is None or attribute.role is not Role.QUASI:
+        return attribute
+    update: dict[str, Any] = {}
+    if ruling.hierarchy is not None:
+        update["hierarchy"] = ruling.hierarchy
+        if ruling.hierarchy.kinds and attribute.type not in ruling.hierarchy.kinds:
+            update["type"] = ruling.hierarchy.kinds[0]
+    if ruling.min_level is not None:
+        update["min_level"] = max(attribute.min_level, ruling.min_level)
+    return attribute.model_copy(update=update)

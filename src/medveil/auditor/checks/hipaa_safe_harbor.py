@@ -1,0 +1,98 @@
+"""HIPAA Safe Harbor, as far as the files of a release show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from medveil.auditor.context import Check, Finding, Refuted
+from medveil.auditor.evidence import Evidence
+from medveil.guessing.name import Name
+from medveil.guessing.values import PATTERNS
+from medveil.table.domain import read_number
+from medveil.table.labels import ANYTHING, parse_label
+
+OLDEST = 90
+SPARSE = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
+FULL_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
+WITHIN_A_YEAR = re.compile(r"\d{4}-(\d\d|Q[1-4]|W\d\d)(?!\d)")
+AREA = re.compile(r"(\d{3})\*\*|\d\d\*{3}|\d\*{4}|\*")
+AGES = "age ages alter lebensalter edad"
+FLAGS = frozenset({"0", "1", "y", "n", "yes", "no", "true", "false", ANYTHING})
+
+
+class HipaaSafeHarborCheck(Check):
+    """No published column holds what 45 CFR 164.514(b)(2) lists, as far as names and the form of values show: nothing
+    that reads as one of the identifiers, no date finer than the year, no shifted date, no age of 90 or more, and of
+    postal codes three digits of areas where more than 20,000 people live. Columns that a person attests are left out.
+    """
+
+    name: ClassVar[str] = "hipaa-safe-harbor"
+    terms: ClassVar[frozenset[str]] = frozenset({"faults"})
+
+    def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
+        if claim["required"].get("faults") != 0:
+            raise Refuted("the claim does not ask for a release without faults")
+        attested, ages = claim["parameters"].get("attested"), claim["parameters"].get("ages")
+        if not isinstance(attested, Mapping) or not isinstance(ages, list | tuple):
+            raise Refuted("the claim does not say what people attest, and what is an age")
+        faults = []
+        for attribute in evidence.manifest.attributes:
+            name = str(attribute["name"])
+            if name in attested or attribute.get("made"):
+                continue
+            column = evidence.column(name)
+            query = f"SELECT DISTINCT {column} FROM ({evidence.published_rows()}) WHERE {column} IS NOT NULL"
+            values = [value for (value,) in evidence.connection.execute(query).fetchall() if value != ANYTHING]
+            faults += [f"'{name}' {fault}" for fault in _faults(name, attribute, values, is_age=name in ages)]
+        return Finding({"faults": len(faults)}, not faults, "; ".join(faults))
+
+
+def _faults(name: str, attribute: Mapping[str, Any], values: Sequence[str], *, is_age: bool) -> Iterator[str]:
+    words = Name(name)
+    change = (attribute.get("change") or {}).get("kind")
+    if attribute["role"] == "key":
+        yield "holds pseudonyms, which nobody attests"
+        return
+    if change == "shift":
+        yield "holds shifted dates"
+        return
+    if change is None and words.identifier is not None and not {value.lower() for value in values} <= FLAGS:
+        yield f"is called like {words.identifier.noun}"
+    found = {pattern.noun for pattern in PATTERNS if pattern.strong and any(map(pattern.fits, values))}
+    yield from (f"holds {noun}" for noun in sorted(found))
+    if any(FULL_DATE.search(value) for value in values):
+        yield "holds dates"
+    elif attribute["type"] == "date" and any(WITHIN_A_YEAR.search(value) for value in values):
+        yield "holds dates that are finer than the year"
+    if is_age or change == "age_at" or (change is None and words.says(AGES)):
+        yield from ["holds ages of 90 and over that are not one group"] if any(map(_tells_old, values)) else []
+    hierarchy = attribute.get("hierarchy") or {}
+    if hierarchy.get("type") == "zip3":
+        yield from _areas(values, shipped=hierarchy.get("domain") is None)
+    elif words.says("zip* postal* postcode* plz"):
+        yield "holds postal codes that are not generalized as the rule asks"
+
+
+def _areas(values: Sequence[str], *, shipped: bool) -> Iterator[str]:
+    read = [AREA.fullmatch(value) for label in values for value in parse_label(label).values]
+    if not all(read):
+        yield "holds postal codes of more than three digits"
+    elif shipped and any(match is not None and (match.group(1) or "-") in SPARSE.split() for match in read):
+        yield "holds areas where at most 20,000 people live"
+
+
+def _tells_old(label: str) -> bool:
+    """Whether a label tells an age of 90 or more from another of 90 or more."""
+    cover = parse_label(label)
+    numbers = [float(number) for value in cover.values if (number := read_number(value)) is not None]
+    if any(number >= OLDEST for number in numbers):
+        return True
+    for span in cover.spans:
+        low, high = (None if end is None else float(read_number(end) or 0) for end in (span.low, span.high))
+        if high is None and low is not None and low > OLDEST:
+            return True
+        if high is not None and (high > OLDEST or (high == OLDEST and span.high_closed)):
+            return True
+    return False
