@@ -21,6 +21,7 @@ from medveil.evaluation.settings import EvaluationPolicy
 from medveil.hierarchy import builders
 from medveil.methods import methods
 from medveil.policy import (
+    AboutPolicy,
     AttributePolicy,
     DerivePolicy,
     LeakagePolicy,
@@ -97,7 +98,14 @@ def policy_parts() -> Iterator[Any]:
     yield Policy
     yield from ("Under `attributes`, for each column:", AttributePolicy)
     yield from ("Under `derive`, of a column of dates:", DerivePolicy, "Under `shift`:", ShiftPolicy)
-    yield from ("Under `pseudonyms`:", PseudonymPolicy, "Under `output`:", OutputPolicy)
+    yield from (
+        "Under `pseudonyms`:",
+        PseudonymPolicy,
+        "Under `release`:",
+        AboutPolicy,
+        "Under `output`:",
+        OutputPolicy,
+    )
     yield from ("Under `evaluation`:", EvaluationPolicy, "Under `leakage`:", LeakagePolicy)
 
 

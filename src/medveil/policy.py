@@ -180,6 +180,9 @@ class AttributePolicy(_Part):
     insist: Annotated[
         bool, Field(description="Publish it even though it looks like free text or like an identifier.")
     ] = False
+    description: Annotated[
+        str | None, Field(max_length=500, description="What the column means, for the data dictionary of recipients.")
+    ] = None
     subject: Annotated[
         bool, Field(description="Of several keys, the one that names the person; a key that is alone does.")
     ] = False
@@ -246,6 +249,14 @@ class PseudonymPolicy(_Part):
     ] = None
 
 
+class AboutPolicy(_Part):
+    """What recipients are told of a release beside what it holds."""
+
+    title: Annotated[str | None, Field(min_length=1, max_length=200, description="What the release is called.")] = None
+    purpose: Annotated[str | None, Field(max_length=2000, description="What it may be used for.")] = None
+    contact: Annotated[str | None, Field(max_length=500, description="Whom recipients may ask.")] = None
+
+
 class OutputPolicy(_Part):
     """How the release is written."""
 
@@ -294,6 +305,9 @@ class Policy(_Part):
     pseudonyms: Annotated[
         PseudonymPolicy, Field(description="The secret behind columns of the roles key and date.")
     ] = PseudonymPolicy()
+    release: Annotated[
+        AboutPolicy, Field(description="What recipients are told of the release: its title, purpose and contact.")
+    ] = AboutPolicy()
     output: Annotated[OutputPolicy, Field(description="How the release is written.")] = OutputPolicy()
     evaluation: Annotated[
         EvaluationPolicy, Field(description="What is measured in addition to the usual measures.")
@@ -454,6 +468,8 @@ def _known_keys(place: tuple[Any, ...]) -> list[str]:
             return list(ShiftPolicy.model_fields)
         case ("pseudonyms",):
             return list(PseudonymPolicy.model_fields)
+        case ("release",):
+            return list(AboutPolicy.model_fields)
         case ("output",):
             return list(OutputPolicy.model_fields)
         case ("evaluation",):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,27 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
         keep_key(problem.changed.key, target)
         if problem.schema.names(Role.KEY):
             pseudonyms = pseudonyms_for_recipients(problem.changed.key)
-    return replace(manifest, pseudonyms=pseudonyms, files=files)
+    return replace(
+        manifest,
+        pseudonyms=pseudonyms,
+        files=files,
+        about=_about(policy),
+        attributes=[_described(attribute, policy) for attribute in manifest.attributes],
+    )
+
+
+def _about(policy: Policy) -> dict[str, str]:
+    """What the policy says of the release, and the day; a run that must be repeatable has no day."""
+    told = {key: text for key, text in policy.release.model_dump().items() if text}
+    day = {} if policy.seed is not None else {"date": datetime.now(UTC).date().isoformat()}
+    return {**told, **day}
+
+
+def _described(attribute: Mapping[str, Any], policy: Policy) -> Mapping[str, Any]:
+    declared = policy.attributes.get(str(attribute["name"]))
+    if declared is None or not declared.description:
+        return attribute
+    return {**attribute, "description": declared.description}
 
 
 def _prove(target: Path, problem: Problem, manifest: Manifest, workspace: Workspace, run: Run) -> Manifest:

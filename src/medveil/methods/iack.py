@@ -37,6 +37,10 @@ class InformationBased(Method):
     """
 
     name: ClassVar[str] = "iack"
+    leaves_open: ClassVar[str] = (
+        "Values are true, only coarser: someone who already knows a person's sensitive values may find the "
+        "person by them."
+    )
 
     target: Annotated[
         str | None,

@@ -27,6 +27,9 @@ class Method(BaseModel, ABC):
     proves: ClassVar[frozenset[str]] = frozenset()
     """The models, by name, that hold by the way in which this method works; a model of basis `proof` needs one."""
 
+    leaves_open: ClassVar[str] = ""
+    """What its releases do not protect from beside what their models leave open, in a sentence for recipients."""
+
     needs_k: ClassVar[bool] = False
     """Whether it makes classes of a size that some model must name."""
     needs_rows: ClassVar[bool] = False

@@ -33,6 +33,10 @@ class Optimal(Method):
     """
 
     name: ClassVar[str] = "optimal"
+    leaves_open: ClassVar[str] = (
+        "Values are true, only coarser: someone who already knows a person's sensitive values may find the "
+        "person by them."
+    )
     keeps_records: ClassVar[bool] = True
     labels_cells: ClassVar[bool] = True
 

@@ -59,6 +59,10 @@ class Relocation(Method):
     """
 
     name: ClassVar[str] = "relocation"
+    leaves_open: ClassVar[str] = (
+        "Some records have values of others in place of their own: a record need not be true of anybody, and the "
+        "release does not say which."
+    )
 
     relocation: Annotated[
         float, Field(ge=0, le=1, description="The largest share of records whose quasi-identifiers may be changed.")

@@ -28,6 +28,10 @@ class AlphaKAnonymity(SensitiveModel):
     """
 
     name: ClassVar[str] = "alpha-k-anonymity"
+    leaves_open: ClassVar[str] = (
+        "Up to the share alpha, a sensitive value may be believed of the people of a group, and somebody may be "
+        "more likely than others to have it."
+    )
 
     alpha: Annotated[float, Field(gt=0, le=1, description="The largest share of a class with one same value.")]
     k: Annotated[int, Field(ge=1, description="The least number of people who share every published combination.")]

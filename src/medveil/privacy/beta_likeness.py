@@ -29,6 +29,10 @@ class BetaLikeness(SensitiveModel):
     """
 
     name: ClassVar[str] = "beta-likeness"
+    leaves_open: ClassVar[str] = (
+        "beta-likeness bounds how much more likely a sensitive value becomes in a group. It may become much less "
+        "likely, so that somebody can be known not to have it, unless values are asked for both ways."
+    )
     monotone: ClassVar[bool] = True  # each share has a bound of its own, and a merged share lies between its parts
     absorbing: ClassVar[bool] = False
     basis: ClassVar[str] = "files and source"

@@ -29,6 +29,10 @@ class DeltaDisclosure(SensitiveModel):
     """
 
     name: ClassVar[str] = "delta-disclosure"
+    leaves_open: ClassVar[str] = (
+        "delta-disclosure bounds by which factor belief in a sensitive value may grow or fall in a group. A value "
+        "that is common in the data can still be believed of anybody."
+    )
     basis: ClassVar[str] = "files and source"
 
     delta: Annotated[

@@ -30,6 +30,10 @@ class DeltaPresence(PrivacyModel):
     """
 
     name: ClassVar[str] = "delta-presence"
+    leaves_open: ClassVar[str] = (
+        "delta-presence bounds how sure one can be that somebody is in the data. It says nothing of what is "
+        "learned of somebody who is known to be in them."
+    )
     monotone: ClassVar[bool] = True  # the ratio of sums lies between the ratios
     absorbing: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = False

@@ -26,6 +26,11 @@ class DifferentialPrivacy(PrivacyModel):
     """
 
     name: ClassVar[str] = "differential-privacy"
+    leaves_open: ClassVar[str] = (
+        "Differential privacy bounds what the record of one person can change. It does not hide what is true of "
+        "many people, such as that an illness is common at an age, even where that tells something of a person; "
+        "and epsilon adds up over all releases of the same people."
+    )
     basis: ClassVar[str] = "proof"
     needs_sensitive: ClassVar[bool] = True
     monotone: ClassVar[bool] = False

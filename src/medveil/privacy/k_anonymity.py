@@ -24,6 +24,10 @@ class KAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    leaves_open: ClassVar[str] = (
+        "k-anonymity hides which record is whose. It does not hide what all records of a group have in common: "
+        "where they share a sensitive value, everybody in the group is known to have it."
+    )
     monotone: ClassVar[bool] = True
     absorbing: ClassVar[bool] = True
     needs_sensitive: ClassVar[bool] = False

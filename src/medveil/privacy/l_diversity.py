@@ -31,6 +31,10 @@ class LDiversity(SensitiveModel):
     """
 
     name: ClassVar[str] = "l-diversity"
+    leaves_open: ClassVar[str] = (
+        "l-diversity makes sure that a group has several sensitive values. It does not keep one of them from "
+        "being much more likely in a group than elsewhere, nor values from being alike in meaning."
+    )
 
     variant: Annotated[
         Literal["distinct", "entropy", "recursive"],

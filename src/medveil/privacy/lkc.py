@@ -38,6 +38,10 @@ class LKCPrivacy(SensitiveModel):
     """
 
     name: ClassVar[str] = "lkc-privacy"
+    leaves_open: ClassVar[str] = (
+        "LKC-privacy holds against an attacker who knows at most L quasi-identifiers of a person. Who knows more "
+        "of them may find the person."
+    )
 
     l: Annotated[  # noqa: E741 - the literature's name
         int, Field(ge=1, description="How many quasi-identifiers an attacker may know at most.")

@@ -63,6 +63,8 @@ class PrivacyModel(BaseModel, ABC):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str]
+    leaves_open: ClassVar[str] = ""
+    """What the model does not protect from, in a sentence or two for recipients."""
     needs_sensitive: ClassVar[bool] = True
     basis: ClassVar[str] = "files"
     """On what its claim rests: `files`, `files and source`, or `proof`."""

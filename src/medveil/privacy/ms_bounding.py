@@ -31,6 +31,10 @@ class MSBounding(SensitiveModel):
     """
 
     name: ClassVar[str] = "ms-bounding"
+    leaves_open: ClassVar[str] = (
+        "Up to its bound, each sensitive value may be believed of the people of a group, and somebody may be more "
+        "likely than others to have it."
+    )
 
     k: Annotated[int, Field(ge=1, description="The least number of people who share every published combination.")]
     theta: Annotated[Bound, Field(description="The largest share of a class with one same value.")] = 1.0

@@ -25,6 +25,10 @@ class PSensitiveKAnonymity(SensitiveModel):
     """
 
     name: ClassVar[str] = "p-sensitive-k-anonymity"
+    leaves_open: ClassVar[str] = (
+        "A group has several sensitive values, but one of them may be much more likely in it than elsewhere, and "
+        "values may be alike in meaning."
+    )
     monotone: ClassVar[bool] = True
     absorbing: ClassVar[bool] = True
 

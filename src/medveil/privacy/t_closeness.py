@@ -42,6 +42,10 @@ class TCloseness(SensitiveModel):
     """
 
     name: ClassVar[str] = "t-closeness"
+    leaves_open: ClassVar[str] = (
+        "t-closeness bounds how far the values of a group are from those of everybody. What is true of everybody "
+        "in the data, such as a common illness, can still be believed of each of them."
+    )
     monotone: ClassVar[bool] = True  # each distance is convex in P, and a merged class is a mixture
     absorbing: ClassVar[bool] = False
     basis: ClassVar[str] = "files and source"

@@ -38,6 +38,7 @@ class Manifest:
         from) and levels.
     subject: the column that says who a record belongs to, where one was declared; it is not published, unless as a
         pseudonym.
+    about: what the steward says of the release: title, purpose, contact, and the date on which it was made.
     pseudonyms: where keys are published, how they were made and what they link.
     release: the file with the published rows, or the folder in which their parts are.
     files: sha256 of every published file but this one.
@@ -52,6 +53,7 @@ class Manifest:
     release: str
     subject: str | None = None
     suppressed: str = "removed"
+    about: Mapping[str, str] = field(default_factory=dict)
     pseudonyms: Mapping[str, Any] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +65,7 @@ class Manifest:
         return [folder / name for name in self.parts or (self.release,)]
 
     def write(self, folder: Path) -> None:
-        content = {key: value for key, value in asdict(self).items() if key != "parts" or value}
+        content = {key: value for key, value in asdict(self).items() if key not in {"parts", "about"} or value}
         text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=False, allow_nan=False, default=str)
         (folder / NAME).write_text(text + "\n", encoding="utf-8")
 

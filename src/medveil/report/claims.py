@@ -9,7 +9,7 @@ from medveil.privacy import model_of
 from medveil.release.draft import Basis, Counting
 from medveil.release.status import NOT_CHECKED, Status
 from medveil.report.content import PageTable, Verdict
-from medveil.report.words import figure
+from medveil.report.terms import claim_figures
 
 Claim = Mapping[str, Any]
 
@@ -69,8 +69,8 @@ def claims_table(claims: Sequence[Claim]) -> PageTable:
     rows = [
         [
             str(claim["summary"]),
-            figure(claim["required"]),
-            figure(claim.get("achieved") or {}),
+            claim_figures(claim["required"]),
+            claim_figures(claim.get("achieved")),
             _HOLDS[claim.get("holds")],
             str(claim["basis"]),
         ]

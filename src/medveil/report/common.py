@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from medveil.hierarchy.hierarchy import ROOT
 from medveil.privacy import model_of
 from medveil.profiles import profiles
 from medveil.profiles.profile import Profile
@@ -12,9 +16,10 @@ from medveil.release.draft import Basis
 from medveil.release.manifest import Manifest
 from medveil.report.content import PageTable, Picture, Section
 from medveil.report.groups import Groups
-from medveil.report.method_pictures import reported
 from medveil.report.pictures import Pictures
-from medveil.report.words import figure, percent, plural
+from medveil.report.terms import parameters_in_words, reported
+from medveil.report.words import percent, plural
+from medveil.table.schema import Role
 
 LEAST = 5
 """No group of fewer people is ever shown, however small k is."""
@@ -47,22 +52,64 @@ def subtitle(manifest: Manifest) -> str:
     return "; ".join(parts) + "."
 
 
-def attribute_table(manifest: Manifest) -> PageTable:
+def titled(manifest: Manifest, usual: str) -> str:
+    """What the release is called, or what a page without a name is."""
+    return manifest.about.get("title", usual)
+
+
+def about(manifest: Manifest) -> list[tuple[str, str]]:
+    """What the steward says of the release."""
+    names = {"purpose": "Purpose", "contact": "Contact", "date": "Made on"}
+    return [(words, manifest.about[key]) for key, words in names.items() if manifest.about.get(key)]
+
+
+_ROLES = {
+    Role.QUASI.value: "quasi-identifier: others may know it",
+    Role.SENSITIVE.value: "sensitive: others should not learn it",
+    Role.PLAIN.value: "published as it is",
+    Role.KEY.value: "key: a pseudonym",
+    Role.DATE.value: "date: shifted",
+}
+
+
+def attribute_table(manifest: Manifest, published: pa.Table) -> PageTable:
+    """The data dictionary: every published column, what it is and what is published of it."""
+    told = [a for a in manifest.attributes if a["name"] in published.column_names]
+    described = any(a.get("description") for a in told)
     rows = []
-    for attribute in manifest.attributes:
-        level, hierarchy = attribute["level"], attribute["hierarchy"] or {}
+    for attribute in told:
+        column = published[attribute["name"]]
+        values = pc.unique(column)
         rows.append(
             [
                 str(attribute["name"]),
-                str(attribute["role"]),
+                *([str(attribute.get("description", ""))] if described else []),
+                _ROLES.get(attribute["role"], str(attribute["role"])),
                 str(attribute["type"]),
-                attribute.get("form") or ("made by the method" if attribute.get("made") else ""),
-                str(hierarchy.get("type", "")),
-                "" if level is None else str(level),
+                _published_as(attribute, values),
+                f"{len(values) - (1 if column.null_count else 0):,}",
+                f"{column.null_count:,}",
             ]
         )
-    headers = ["column", "role", "type", "published as", "hierarchy", "level"]
-    return PageTable("Published columns", headers, rows, numeric=False)
+    headers = ["column", *(["what it means"] if described else []), "role", "type", "published as", "values", "missing"]
+    return PageTable("Data dictionary", headers, rows, numeric=False)
+
+
+def _published_as(attribute: Mapping[str, Any], values: pa.Array) -> str:
+    """What is published in the place of a column's values, in words."""
+    if attribute.get("made"):
+        return "made by the method"
+    if attribute.get("form"):
+        return str(attribute["form"])
+    if values.cast(pa.string()).to_pylist() == [ROOT]:
+        return "* alone: everything is hidden"
+    level, hierarchy = attribute["level"], attribute["hierarchy"] or {}
+    if attribute["role"] != Role.QUASI.value or level == 0:
+        return "values"
+    kind = hierarchy.get("type", "")
+    if level is None:
+        return "values, ranges or sets"
+    return f"groups of level {level}" + (f" ({kind})" if kind else "")
 
 
 def shares(pictures: Pictures, title: str, words: str, groups: Groups, first: str = "values") -> Picture:
@@ -88,8 +135,8 @@ def method_section(manifest: Manifest, drawn: Sequence[Picture]) -> Section:
     tables = [
         PageTable(
             f"Parameters of {method['name']}",
-            ["parameter", "value"],
-            [[key, figure(value)] for key, value in method["parameters"].items()],
+            ["parameter", "value", "what it is"],
+            parameters_in_words(method),
             numeric=False,
         )
     ]

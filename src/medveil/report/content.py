@@ -66,4 +66,6 @@ class Page:
     verdict: Verdict
     sections: Sequence[Section]
     mark: str | None = None
+    about: Sequence[tuple[str, str]] = ()
+    """What the steward says of the release, by name."""
     footer: Sequence[str] = field(default_factory=tuple)

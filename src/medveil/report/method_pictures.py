@@ -13,7 +13,6 @@ from medveil.release.catalog import CATALOG
 from medveil.release.figures import BarFigure, Figure, TreeFigure
 from medveil.report.content import PageTable, Picture
 from medveil.report.pictures import Pictures
-from medveil.report.words import figure
 
 MOST_NODES = 60
 
@@ -128,9 +127,3 @@ def counterfeit_pictures(
             )
         )
     return made
-
-
-def reported(method: Mapping[str, Any]) -> list[list[str]]:
-    """What a method says of itself beside its parameters, as rows of a table."""
-    hidden = {"name", "parameters"}
-    return [[key.replace("_", " "), figure(value)] for key, value in method.items() if key not in hidden]

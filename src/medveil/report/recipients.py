@@ -14,9 +14,12 @@ from medveil.codes.combine import combine
 from medveil.evaluation.comparison import CODE_BOOK
 from medveil.evaluation.coverage import encode_labels
 from medveil.hierarchy.hierarchy import ROOT
+from medveil.methods import methods
+from medveil.privacy import model_of
 from medveil.release.manifest import Manifest
 from medveil.report.claims import claims_table, verdict
 from medveil.report.common import (
+    about,
     attribute_table,
     files_section,
     least_group,
@@ -25,6 +28,7 @@ from medveil.report.common import (
     profile_sections,
     shares,
     subtitle,
+    titled,
     unguarded,
 )
 from medveil.report.content import Page, PageTable, Section
@@ -35,6 +39,7 @@ from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups
 from medveil.report.words import clean
 from medveil.table.labels import parse_label, set_label
+from medveil.table.schema import Role
 
 THRESHOLD = 0.2
 IDS = "ids"
@@ -47,6 +52,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
     sections = [
         Section("claims", "What is claimed", _explained(manifest), tables=[claims_table(manifest.claims)]),
         *profile_sections(manifest),
+        _left_open(manifest),
         *_sizes(pictures, manifest, published, least),
         _columns(pictures, manifest, published, companions, least),
         method_section(
@@ -59,8 +65,9 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
         files_section(manifest),
     ]
     return Page(
-        title="About this release",
+        title=titled(manifest, "About this release"),
         subtitle=subtitle(manifest),
+        about=about(manifest),
         verdict=verdict(manifest.claims, manifest.status),
         sections=sections,
         footer=("Made by medveil from the release and its manifest alone; it says nothing that they do not hold.",),
@@ -79,6 +86,23 @@ def _explained(manifest: Manifest) -> Sequence[str]:
     elif manifest.subject is not None:
         words.append("Claims count people, who may have several records each; the pictures on this page count records.")
     return words
+
+
+def _left_open(manifest: Manifest) -> Section:
+    """What the release does not protect from: what its models and its method leave open, and what no release closes."""
+    models = [known for claim in manifest.claims if (known := model_of(claim)) is not None]
+    method = methods().get(str(manifest.method["name"]))
+    said = [*(model.leaves_open for model in models), *([] if method is None else [method.leaves_open])]
+    if any(a["role"] == Role.PLAIN.value for a in manifest.attributes):
+        said.append(
+            "Columns that are published as they are count as known to nobody: someone who knows them of a "
+            "person may find the person by them."
+        )
+    said.append(
+        "Other releases of the same people may tell more together with this one than each does alone. Do not join it "
+        "with other data on persons to find out who somebody is."
+    )
+    return Section("open", "What it does not protect from", [words for words in dict.fromkeys(said) if words])
 
 
 def _told(manifest: Manifest) -> list[tuple[str, Mapping[str, Any]]]:
@@ -103,7 +127,7 @@ def _columns(
         else:
             drawn.append(shares(pictures, name, _described(attribute), groups))
     words = ["How often each value is in the release. Rare values are put together.", *too_many(undrawn)]
-    return Section("columns", "The columns", words, drawn, [attribute_table(manifest)])
+    return Section("columns", "The columns", words, drawn, [attribute_table(manifest, published)])
 
 
 def _meanings(name: str, attribute: Mapping[str, Any], companions: Mapping[str, pa.Table]) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from medveil.evaluation.comparison import MEANS, Comparison
 from medveil.release.manifest import Manifest
 from medveil.report.claims import claims_table, verdict
 from medveil.report.common import (
+    about,
     attribute_table,
     files_section,
     least_group,
@@ -20,6 +21,7 @@ from medveil.report.common import (
     profile_sections,
     shares,
     subtitle,
+    titled,
     unguarded,
 )
 from medveil.report.content import Page, PageTable, Picture, Section
@@ -61,12 +63,19 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindi
         *_risks(found.risks, private=private(manifest) or unguarded(manifest)),
         *_leakage(pictures, found.leakage),
         method_section(manifest, _method(pictures, manifest, comparison, found.internal, least)),
-        Section("claims", "Claims and columns", (), (), [claims_table(manifest.claims), attribute_table(manifest)]),
+        Section(
+            "claims",
+            "Claims and columns",
+            (),
+            (),
+            [claims_table(manifest.claims), attribute_table(manifest, comparison.published)],
+        ),
         files_section(manifest),
     ]
     return Page(
-        title="What this release protects, and what it still tells",
+        title=titled(manifest, "What this release protects, and what it still tells"),
         subtitle=subtitle(manifest),
+        about=about(manifest),
         verdict=verdict(manifest.claims, manifest.status),
         sections=sections,
         mark=MARK,

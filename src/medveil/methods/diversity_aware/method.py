@@ -64,6 +64,10 @@ class DiversityAware(Method):
     """
 
     name: ClassVar[str] = "diversity-aware"
+    leaves_open: ClassVar[str] = (
+        "What is published for a cluster, such as a mean, belongs to all its records: it tells of each of them "
+        "what is usual in the cluster, the sensitive value up to its share."
+    )
     needs_k: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
 

@@ -43,6 +43,10 @@ class DPHistogram(DifferentiallyPrivate):
     """
 
     name: ClassVar[str] = "dp-histogram"
+    leaves_open: ClassVar[str] = (
+        "Rows are drawn from noisy counts: none is a record of a person, and rare combinations may be missing or "
+        "made up."
+    )
 
     false_cells: Annotated[
         float, Field(gt=0, le=1_000_000, description="How many cells without a record may be expected to pass.")

@@ -63,6 +63,9 @@ class InformativePreserving(DifferentiallyPrivate):
     """
 
     name: ClassVar[str] = "ipa"
+    leaves_open: ClassVar[str] = (
+        "Rows stand for noisy counts: none is a record of a person, and rare combinations may be missing or made up."
+    )
 
     guarantee: Annotated[
         Literal["proved", "published"],

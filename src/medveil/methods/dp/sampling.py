@@ -119,6 +119,9 @@ class DPSampling(DifferentiallyPrivate):
     """
 
     name: ClassVar[str] = "dp-sampling"
+    leaves_open: ClassVar[str] = (
+        "Only a sample of the people is published, and only what enough of them share: rare combinations are missing."
+    )
 
     split: Annotated[
         dict[str, Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]] | None,

@@ -71,6 +71,10 @@ class FixedInterval(Method):
     """
 
     name: ClassVar[str] = "fixed-interval"
+    leaves_open: ClassVar[str] = (
+        "Means and ids stand in place of values: someone who knows several people of a group may work out the value of "
+        "the last one, and ids keep who has the same value as whom."
+    )
     needs_k: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
 

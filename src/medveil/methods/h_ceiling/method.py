@@ -80,6 +80,10 @@ class HCeiling(Method):
     """
 
     name: ClassVar[str] = "h-ceiling"
+    leaves_open: ClassVar[str] = (
+        "Some records are made up, and the catalog says how likely each is to be real: counts must be corrected "
+        "by it. Someone who already knows who is in a group learns the values that its people have together."
+    )
     needs_rows: ClassVar[bool] = True
 
     h: Annotated[

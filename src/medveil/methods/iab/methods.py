@@ -35,6 +35,11 @@ TimeLimit = Annotated[
 class _RowSearch(Method):
     """What the four methods share: a table with as many distinct rows as possible, and nothing suppressed."""
 
+    leaves_open: ClassVar[str] = (
+        "Values are true, only coarser: someone who already knows a person's sensitive values may find the "
+        "person by them."
+    )
+
     time_limit: TimeLimit = 120.0
 
     def why_not(self, problem: Problem) -> str | None:

@@ -39,6 +39,10 @@ class Mondrian(Method):
     """
 
     name: ClassVar[str] = "mondrian"
+    leaves_open: ClassVar[str] = (
+        "Values are true, only coarser: someone who already knows a person's sensitive values may find the "
+        "person by them."
+    )
     keeps_records: ClassVar[bool] = True
     labels_cells: ClassVar[bool] = True
 
