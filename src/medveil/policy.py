@@ -260,7 +260,10 @@ class AboutPolicy(_Part):
 class OutputPolicy(_Part):
     """How the release is written."""
 
-    format: Annotated[Literal["csv", "parquet"], Field(description="The release's file format.")] = "csv"
+    format: Annotated[
+        Literal["csv", "parquet", "excel", "spss", "stata"],
+        Field(description="The release's file format; the last three come beside a CSV file, with the same rows."),
+    ] = "csv"
     suppressed: Annotated[
         Literal["removed", "stars"], Field(description="Suppressed records are left out, or kept as rows of `*`.")
     ] = "removed"

@@ -48,8 +48,8 @@ def lines(*records):
 FILES = {
     "json": (json.dumps([PLAIN, PLAIN], indent=1).encode(), "a JSON file"),
     "json-object": (json.dumps({"patients": [PLAIN]}).encode(), "a JSON file"),
-    "json-lines": (lines(PLAIN, PLAIN), "JSON lines"),
-    "json-lines-gz": (gzip.compress(lines(PLAIN, PLAIN)), "JSON lines"),
+    "json-lines": (lines(PLAIN, PLAIN) + b"\n{", "JSON lines"),
+    "json-lines-gz": (gzip.compress(lines(PLAIN, {"name": [NAME]})), "holds lists or records"),
     "json-utf16": (json.dumps([PLAIN]).encode("utf-16"), "a JSON file"),
     "fhir-bundle": (json.dumps({"resourceType": "Bundle", "entry": [{"resource": PERSON}]}).encode(), "a FHIR file"),
     "fhir-bulk": (lines(PERSON, PERSON), "a FHIR file"),

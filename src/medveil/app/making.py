@@ -29,6 +29,7 @@ from medveil.evaluation.comparison import Comparison
 from medveil.methods.problem import Problem
 from medveil.policy import Policy
 from medveil.release.changes import pseudonyms_for_recipients
+from medveil.release.copies import COPIES, write_copy
 from medveil.release.draft import Basis, Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
 from medveil.release.places import attribute_for_recipients, claim_for_recipients
@@ -131,7 +132,8 @@ def _measure(comparison: Comparison, policy: Policy, workspace: Workspace, run: 
 
 
 def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Manifest:
-    parts = draft.published.write(target, policy.output.format)
+    wanted = policy.output.format
+    parts = draft.published.write(target, "csv" if wanted in COPIES else wanted)
     for name, table in draft.companions.items():
         pa.csv.write_csv(table, target / name)
     if draft.links is not None:
@@ -143,7 +145,8 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
         seeded=policy.seed is not None,
         suppressed=policy.output.suppressed,
     )
-    files = {**manifest.files, **{name: file_hash(target / name) for name in draft.companions}}
+    copies = [write_copy(draft.published.to_arrow(), target, wanted)] if wanted in COPIES else []
+    files = {**manifest.files, **{name: file_hash(target / name) for name in (*draft.companions, *copies)}}
     pseudonyms = None
     if problem.changed is not None:
         keep_key(problem.changed.key, target)

@@ -13,6 +13,7 @@ import duckdb
 
 from medveil.auditor.changed import ChangedSource, SourceTable, needs_secret
 from medveil.auditor.context import CannotTell, Check, Finding, NotOurs, Refuted
+from medveil.auditor.copies import copy_problems
 from medveil.auditor.counterfeits import WithCounterfeits
 from medveil.auditor.door import Door, OpensDoor, Unreadable
 from medveil.auditor.evidence import Evidence
@@ -78,6 +79,7 @@ def audit(
             evidence = Evidence(door, folder, manifest, source, base, places)
             problems += row_problems(manifest, evidence.rows, evidence.stars)
             problems += _layout_problems(evidence, door)
+            problems += copy_problems(evidence)
             truth = _truth(evidence)
             findings = []
             for number, claim in enumerate(manifest.claims):
