@@ -19,20 +19,18 @@ from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
 from medveil.lattice.merged import MergedCells
+from medveil.lattice.shields import Shields
 from medveil.lattice.sizes import WORTHWHILE, SizeCounter
 from medveil.lattice.space import Levels, Space
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes, reference_of
-from medveil.privacy.model import Reference, Requirement
+from medveil.privacy.model import PrivacyModel, Reference, Requirement
 
 MERGES_KEPT = 4
 """How many sets of merged cells are kept beside the cells themselves."""
 
 ALWAYS_LOOKED_AT, LOOKS = 1 << 17, 4
 """With fewer cells sizes are looked at first while that decides at least one check in so many."""
-
-ShieldClasses = dict[tuple[int, ...], tuple[NDArray[np.int32], int]]
-"""For each shield, the class of each cell there and how many classes there are."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Evaluation:
     Only for a feasible node: `hidden`, for each quasi-identifier the suppressed records by group; `squares` and
     `classes` of what is kept (0 where the loss does not read them).
     `short`: that the check ended early, once the node was known to fail or not to be worth more; the numbers are then
-    lower bounds, and nothing else is filled in.
+    lower bounds, and of the rest `certain_hidden` at most is filled in.
     """
 
     levels: Levels
@@ -97,7 +95,8 @@ class Evaluator:
         self._merged = [MergedCells(cells, space.hierarchies, (0,) * len(space))]
         self._tried: set[Levels] = set()
         self._looks = self._told_by_sizes = 0
-        self._by_shield: dict[tuple[Levels, Levels], int] = {}
+        self._models = tuple(requirement.model for requirement in self.requirements)
+        self._shields = Shields(cells, space.hierarchies, self.requirements)
         everything = tuple(range(len(space)))
         self.enough = max(
             (r.model.least_class_size or 1 for r in self.requirements if r.shield == everything), default=1
@@ -154,11 +153,10 @@ class Evaluator:
 
     def prunes(self, allowed: int) -> bool:
         """Whether a node that fails rules out every more specific one."""
-        return all(self._prunes(r, allowed) for r in self.requirements)
+        return all(self._prunes(requirement.model, allowed) for requirement in self.requirements)
 
-    def _prunes(self, requirement: Requirement, allowed: int) -> bool:
+    def _prunes(self, model: PrivacyModel, allowed: int) -> bool:
         """Shares of distinct people do not mix when classes merge (one may be in both), so `monotone` is of records."""
-        model = requirement.model
         return model.absorbing or (allowed == 0 and model.monotone and self.cells.subjects is None)
 
     def focus(self, levels: Levels) -> None:
@@ -182,8 +180,7 @@ class Evaluator:
 
     def kept_at(self, levels: Sequence[int]) -> NDArray[np.bool_]:
         """Which cells stay at a node once every requirement has suppressed what it must."""
-        classes = {shield: self.classes_at(levels, shield) for shield in _shields(self.requirements)}
-        kept, _ = self._suppress(self.cells, classes, self.requirements, np.ones(len(self.cells), dtype=np.bool_))
+        kept, _ = self._shields.suppress(tuple(levels), self.reference)
         return kept
 
     def evaluate(
@@ -204,19 +201,19 @@ class Evaluator:
                 return Evaluation(levels, small, feasible=False, certain=small, short=True)
             if hidden is not None:
                 return Evaluation(levels, small, feasible=True, certain=small, hidden=hidden, certain_hidden=hidden)
-        serving = self._serving_cells(levels)
-        checked = self._evaluate_once if self._independent else self._evaluate_shields
-        return checked(serving, levels, allowed)
+        if self._independent:
+            return self._evaluate_once(self._serving_cells(levels), levels, allowed)
+        return self._evaluate_shields(levels, allowed, worth)
 
     def _evaluate_once(self, serving: MergedCells, levels: Levels, allowed: int) -> Evaluation:
         """All requirements are about the same classes: verdicts are taken once, and by class."""
         class_of_cell, first = serving.classes_at(levels)
         classes = count_classes(serving.cells, class_of_cell, len(first))
         holds = np.ones(len(first), dtype=np.bool_)
-        for requirement in self.requirements:
-            holds &= requirement.model.holds(classes, self.reference)
+        for model in self._models:
+            holds &= model.holds(classes, self.reference)
         records = classes.records
-        sure = records - self._most_kept(classes, self.requirements, holds, allowed)
+        sure = records - self._most_kept(classes, self._models, holds, allowed)
         certain = int(sure.sum())
         if certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
@@ -239,7 +236,7 @@ class Evaluator:
         )
 
     def _most_kept(
-        self, classes: Classes, requirements: Sequence[Requirement], holds: NDArray[np.bool_], allowed: int
+        self, classes: Classes, models: Sequence[PrivacyModel], holds: NDArray[np.bool_], allowed: int
     ) -> NDArray[np.int64]:
         """How many records of each class any more specific node keeps at most.
 
@@ -247,45 +244,45 @@ class Evaluator:
         part that stays is smaller than the least class that a requirement allows, so neither is their union.
         Where nothing may be suppressed and merging keeps the models, a class that fails leaves no more specific node.
         """
-        if allowed == 0 and all(self._prunes(requirement, allowed) for requirement in requirements):
+        if allowed == 0 and all(self._prunes(model, allowed) for model in models):
             return np.where(holds, classes.records, 0)
         most = classes.records
         additive = self.cells.subjects is None
-        for requirement in requirements:
-            most = np.minimum(most, requirement.model.most_kept(classes, self.reference, additive=additive))
-        least = max((requirement.model.least_class_size or 1 for requirement in requirements), default=1)
+        for model in models:
+            most = np.minimum(most, model.most_kept(classes, self.reference, additive=additive))
+        least = max((model.least_class_size or 1 for model in models), default=1)
         return np.where(most >= least, most, 0)
 
-    def _evaluate_shields(self, serving: MergedCells, levels: Levels, allowed: int) -> Evaluation:
+    def _evaluate_shields(self, levels: Levels, allowed: int, worth: float) -> Evaluation:
         """Requirements about several sets of classes: what one leaves out the others have to look at again."""
-        cells = serving.cells
-        unavoidable = self._unavoidable(serving, levels, allowed)
-        if unavoidable > allowed:
-            return Evaluation(levels, unavoidable, feasible=False, certain=unavoidable, short=True)
-        classes = {}
-        for shield in _shields(self.requirements):
-            class_of_cell, first = serving.classes_at(levels, shield)
-            classes[shield] = (class_of_cell, len(first))
-        sure = [r for r in self.requirements if self._prunes(r, allowed)]
-        everyone = np.ones(len(cells), dtype=np.bool_)
-        kept, possible = self._suppress(cells, classes, sure, everyone) if sure else (everyone, True)
-        known = self.records - int(cells.counts[kept].sum())
-        certain = max(known, unavoidable)
-        if not possible or certain > allowed or certain == self.records:
+        view = self._shields.view(levels, allowed, self.reference, self._stay_of)
+        certain = view.certain
+        if not view.possible or certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
-        certain_hidden = self._hidden(cells.codes, np.where(kept, 0, cells.counts), levels)
-        if len(sure) < len(self.requirements):
-            kept, possible = self._suppress(cells, classes, self.requirements, everyone)
-        suppressed = self.records - int(cells.counts[kept].sum())
-        if not possible or suppressed > allowed or suppressed == self.records:
-            return Evaluation(levels, suppressed, feasible=False, certain=certain, certain_hidden=certain_hidden)
+        certain_hidden = self._hidden(self.codes, np.where(view.gone, self.counts, 0), levels)
+        most = min(allowed, worth, self.records - 1)
+        suppressed = int(self.counts[view.failing].sum())
+        kept, possible = ~view.failing, True
+        if suppressed <= most:
+            kept, possible = self._shields.suppress(levels, self.reference, view.failing, most)
+            suppressed = self.records - int(self.counts[kept].sum())
+        if not possible or suppressed > most:
+            fails = not possible or suppressed > allowed or suppressed == self.records
+            # Where a failure rules out what is more specific, that suppresses more than is allowed.
+            certain = allowed + 1 if fails and self.prunes(allowed) else certain
+            return Evaluation(
+                levels, suppressed, feasible=False, certain=certain, certain_hidden=certain_hidden, short=True
+            )
         hidden = certain_hidden
-        if suppressed > known:
-            hidden = self._hidden(cells.codes, np.where(kept, 0, cells.counts), levels)
+        if self.prunes(self.records):
+            certain, hidden = suppressed, self._hidden(self.codes, np.where(kept, 0, self.counts), levels)
+            certain_hidden = hidden
+        elif suppressed > int(certain_hidden[0].sum()):
+            hidden = self._hidden(self.codes, np.where(kept, 0, self.counts), levels)
         sizes = np.zeros(0, dtype=np.int64)
         if self.counts_classes:
-            class_of_cell, first = serving.classes_at(levels)
-            sizes = np.bincount(class_of_cell[kept], cells.counts[kept], minlength=len(first)).astype(np.int64)
+            class_of_cell, number = self.classes_at(levels)
+            sizes = np.bincount(class_of_cell[kept], self.counts[kept], minlength=number).astype(np.int64)
         return Evaluation(
             levels,
             suppressed,
@@ -297,53 +294,8 @@ class Evaluator:
             classes=int(np.count_nonzero(sizes)),
         )
 
-    def _unavoidable(self, serving: MergedCells, levels: Levels, allowed: int) -> int:
-        """How many records any more specific node suppresses at least by one shield alone, or any above `allowed`.
-
-        The shields' numbers may be about the same records, so that only the largest counts. A shield's number depends
-        on the levels of its own quasi-identifiers, so that it serves every node that has these.
-        """
-        most = 0
-        for shield in _shields(self.requirements):
-            place = (shield, tuple(levels[position] for position in shield))
-            if place not in self._by_shield:
-                asked = [r for r in self.requirements if r.shield == shield]
-                class_of_cell, first = serving.classes_at(levels, shield)
-                counted = count_classes(serving.cells, class_of_cell, len(first))
-                stay = self._most_kept(counted, asked, counted.records > 0, self.records)
-                self._by_shield[place] = int((counted.records - stay).sum())
-            most = max(most, self._by_shield[place])
-            if most > allowed:
-                break
-        return most
-
-    def _suppress(
-        self,
-        cells: Cells,
-        classes: ShieldClasses,
-        requirements: Sequence[Requirement],
-        kept: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.bool_], bool]:
-        """The cells that stay, and whether a class that only the population fills fails, which nothing can mend.
-
-        After the first round only classes that lost a cell are looked at: the others are as they were.
-        """
-        changed = np.ones(len(cells), dtype=np.bool_)
-        while True:
-            staying = kept.copy()
-            for shield in _shields(requirements):
-                class_of_cell, number = _only_with(changed, *classes[shield])
-                counted = _count_kept(cells, class_of_cell, number, kept)
-                for requirement in requirements:
-                    if requirement.shield == shield:
-                        holds = requirement.model.holds(counted, self.reference)
-                        if counted.population is not None and not np.all(holds[counted.records == 0]):
-                            return staying, False
-                        staying &= np.append(holds, [True])[class_of_cell]  # a cell of class -1 stays
-            changed = kept & ~staying
-            if not changed.any():
-                return kept, True
-            kept = staying
+    def _stay_of(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
+        return self._most_kept(classes, models, classes.records > 0, self.records)
 
     def _hidden(
         self, codes: NDArray[np.int32], counts: NDArray[np.int64], levels: Levels
@@ -359,30 +311,5 @@ class Evaluator:
         )
 
 
-def _shields(requirements: Sequence[Requirement]) -> list[tuple[int, ...]]:
-    return sorted({requirement.shield for requirement in requirements})
-
-
-def _only_with(
-    changed: NDArray[np.bool_], class_of_cell: NDArray[np.int32], number: int
-) -> tuple[NDArray[np.int32], int]:
-    """The classes that hold a changed cell, numbered anew, and how many they are; cells of all others are in -1."""
-    if changed.all():
-        return class_of_cell, number
-    touched = np.zeros(number, dtype=np.bool_)
-    touched[class_of_cell[changed]] = True
-    renumbered = np.where(touched, np.cumsum(touched) - 1, -1).astype(np.int32)
-    return renumbered[class_of_cell], int(np.count_nonzero(touched))
-
-
 def _sum_of_squares(sizes: NDArray[np.int64]) -> int:
     return sum(int(size) ** 2 for size in sizes)
-
-
-def _count_kept(cells: Cells, class_of_cell: NDArray[np.int32], number: int, kept: NDArray[np.bool_]) -> Classes:
-    """The classes of what is kept. Suppression takes records away, never people of the population."""
-    if kept.all():
-        return count_classes(cells, class_of_cell, number)
-    if cells.population is None:
-        return count_classes(cells, class_of_cell, number, kept)
-    return count_classes(replace(cells, counts=np.where(kept, cells.counts, 0)), class_of_cell, number)
