@@ -24,7 +24,7 @@ from medveil.lattice.sizes import WORTHWHILE, SizeCounter
 from medveil.lattice.space import Levels, Space
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes, reference_of
-from medveil.privacy.model import PrivacyModel, Reference, Requirement
+from medveil.privacy.model import PrivacyModel, Reference, Requirement, Verdict
 
 MERGES_KEPT = 4
 """How many sets of merged cells are kept beside the cells themselves."""
@@ -127,6 +127,11 @@ class Evaluator:
             return True
         return self._told_by_sizes * LOOKS >= self._looks
 
+    @property
+    def asks_worth(self) -> bool:
+        """Whether a check may end earlier if it is told from how many suppressed records on a node is worth nothing."""
+        return not self._independent or self.looks_at_sizes
+
     @cached_property
     def _groups(self) -> tuple[NDArray[np.int32], list[list[int]]]:
         """The groups of every code at every level in one array, and where each quasi-identifier's levels begin."""
@@ -209,16 +214,18 @@ class Evaluator:
         """All requirements are about the same classes: verdicts are taken once, and by class."""
         class_of_cell, first = serving.classes_at(levels)
         classes = count_classes(serving.cells, class_of_cell, len(first))
-        holds = np.ones(len(first), dtype=np.bool_)
-        for model in self._models:
-            holds &= model.holds(classes, self.reference)
+        # What every more specific node leaves out is looked at first: it is often too much, whatever the verdicts are.
+        most, verdicts = self._most_kept(classes, self._models, allowed)
         records = classes.records
-        sure = records - self._most_kept(classes, self._models, holds, allowed)
+        sure = records - most
         certain = int(sure.sum())
         if certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
         codes = serving.cells.codes[:, first]
         certain_hidden = self._hidden(codes, sure, levels)
+        holds = np.ones(len(first), dtype=np.bool_)
+        for model, verdict in zip(self._models, verdicts, strict=True):
+            holds &= model.holds(classes, self.reference) if verdict is None else verdict
         out = np.where(holds, 0, records)
         suppressed = int(out.sum())
         if suppressed > allowed or suppressed == self.records:
@@ -236,22 +243,27 @@ class Evaluator:
         )
 
     def _most_kept(
-        self, classes: Classes, models: Sequence[PrivacyModel], holds: NDArray[np.bool_], allowed: int
-    ) -> NDArray[np.int64]:
-        """How many records of each class any more specific node keeps at most.
+        self, classes: Classes, models: Sequence[PrivacyModel], allowed: int
+    ) -> tuple[NDArray[np.int64], list[Verdict | None]]:
+        """How many records of each class any more specific node keeps at most, and the verdicts that this took.
 
         What stays of a class satisfies each requirement by itself, so that the least of their bounds holds; and no
         part that stays is smaller than the least class that a requirement allows, so neither is their union.
-        Where nothing may be suppressed and merging keeps the models, a class that fails leaves no more specific node.
+        Where nothing may be suppressed and merging keeps a model, a class that fails leaves no more specific node.
         """
-        if allowed == 0 and all(self._prunes(model, allowed) for model in models):
-            return np.where(holds, classes.records, 0)
         most = classes.records
-        additive = self.cells.subjects is None
+        verdicts: list[Verdict | None] = []
         for model in models:
-            most = np.minimum(most, model.most_kept(classes, self.reference, additive=additive))
+            if self._prunes(model, allowed):
+                verdict = model.holds(classes, self.reference)
+                most = np.where(verdict, most, 0)
+                verdicts.append(verdict)
+            else:
+                additive = self.cells.subjects is None
+                most = np.minimum(most, model.most_kept(classes, self.reference, additive=additive))
+                verdicts.append(None)
         least = max((model.least_class_size or 1 for model in models), default=1)
-        return np.where(most >= least, most, 0)
+        return np.where(most >= least, most, 0), verdicts
 
     def _evaluate_shields(self, levels: Levels, allowed: int, worth: float) -> Evaluation:
         """Requirements about several sets of classes: what one leaves out the others have to look at again."""
@@ -295,7 +307,7 @@ class Evaluator:
         )
 
     def _stay_of(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
-        return self._most_kept(classes, models, classes.records > 0, self.records)
+        return self._most_kept(classes, models, self.records)[0]
 
     def _hidden(
         self, codes: NDArray[np.int32], counts: NDArray[np.int64], levels: Levels

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.lattice import kernels
 from medveil.lattice.evaluate import Evaluation, Evaluator
 from medveil.lattice.incumbent import Incumbent, StoppingRule
 from medveil.lattice.loss import Loss
@@ -50,6 +51,7 @@ class Undecided:
         self._loss = loss
         self.nodes = space.every_node()
         self.base = loss.bound(self.nodes)
+        self.added = loss.least_added(self.nodes)
         self.bounds = self.base.copy() if certain is None else loss.bound_hiding(self.nodes, certain)
         self.open = np.ones(space.size, dtype=np.bool_) if certain is None else certain <= allowed
         self._compress()
@@ -57,6 +59,7 @@ class Undecided:
     def _compress(self) -> None:
         self.nodes = np.ascontiguousarray(self.nodes[:, self.open])
         self.base, self.bounds = self.base[self.open], self.bounds[self.open]
+        self.added = None if self.added is None else self.added[self.open]
         self.height = self.nodes.sum(axis=0, dtype=np.int32)
         self.open = np.ones(len(self.base), dtype=np.bool_)
 
@@ -67,6 +70,12 @@ class Undecided:
         if left < 0.8 * len(self.open):
             self._compress()
         return left
+
+    def meet(self, positions: Sequence[int] = (), levels: Levels | None = None) -> tuple[int, Levels]:
+        """How many of the nodes agree with these levels at some positions, and the most general node below them."""
+        like = np.zeros(len(self.nodes), dtype=np.int8) if levels is None else np.array(levels, dtype=np.int8)
+        number, least = kernels.meet_alike(self.nodes, np.array(positions, dtype=np.int64), like, self.open)
+        return int(number), tuple(least.tolist())
 
     def least_bound(self) -> float:
         return float(self.bounds[self.open].min())
@@ -89,15 +98,14 @@ class Undecided:
         one are served well by the same chunks of cells.
         """
         chosen: list[Levels] = []
-        free = np.flatnonzero(self.open)
-        while len(chosen) < number and len(free):
-            last = free
-            for position in order:
-                row = self.nodes[position, last]
-                last = last[row == row.max()]
-            chosen.append(tuple(int(level) for level in self.nodes[:, last[0]]))
+        free = self.open
+        while len(chosen) < number:
+            last = kernels.last_in_order(self.nodes, np.array(order, dtype=np.int64), free)
+            if last < 0:
+                break
+            chosen.append(tuple(self.nodes[:, last].tolist()))
             if len(chosen) < number:
-                free = free[~at_most(self.nodes.take(free, axis=1), chosen[-1])]
+                free = free & ~at_most(self.nodes, chosen[-1])
         return chosen
 
     def promising(self, number: int) -> list[Levels]:
@@ -116,25 +124,30 @@ class Undecided:
 
     def rooms(self, levels: Levels, limit: float) -> tuple[float, float]:
         """With how many suppressed records the node, and with how many any undecided one below, is worth nothing."""
-        below = np.flatnonzero(at_most(self.nodes, levels) & self.open)
-        rooms = self._loss.most_hidden(self.nodes.take(below, axis=1), limit)
-        own = rooms[self.height[below] == sum(levels)]
-        return float(own.max(initial=-math.inf)), float(rooms.max(initial=-math.inf))
+        if self.added is None:
+            return ANY
+        at = np.array(levels, dtype=np.int8)
+        return kernels.most_added(self.nodes, at, self.added, self.base, limit, self.open)
 
     def settle(self, evaluation: Evaluation, *, prunes: bool, allowed: int) -> None:
         """Learn from one checked node."""
-        below = at_most(self.nodes, evaluation.levels)
-        if evaluation.certain > allowed or (prunes and not evaluation.feasible and not evaluation.short):
-            self.open &= ~below
-            return
-        members = np.flatnonzero(below)
-        self.open[members[self.height[members] == sum(evaluation.levels)]] = False
-        if evaluation.certain:
-            nodes = self.nodes.take(members, axis=1)
-            better = self._loss.bound_hiding(nodes, np.full(len(members), evaluation.certain, dtype=np.int64))
-            if evaluation.certain_hidden:
-                np.maximum(better, self.base[members] + self._loss.excess(evaluation.sure), out=better)
-            self.bounds[members] = np.maximum(self.bounds[members], better)
+        fails = evaluation.certain > allowed or (prunes and not evaluation.feasible and not evaluation.short)
+        least = 0.0
+        if not fails and evaluation.certain_hidden:
+            least = self._loss.excess(evaluation.sure)
+        added = np.zeros(len(self.base))
+        if not fails and evaluation.certain:
+            added = evaluation.certain * self.added if self.added is not None else self._added(evaluation)
+        at = np.array(evaluation.levels, dtype=np.int8)
+        kernels.learn(self.nodes, at, fails, added, least, self.base, self.bounds, self.open)
+
+    def _added(self, evaluation: Evaluation) -> NDArray[np.float64]:
+        """What so many suppressed records add to the bound of each node below the one that suppresses them."""
+        added = np.zeros(len(self.base))
+        below = np.flatnonzero(at_most(self.nodes, evaluation.levels))
+        certain = np.full(len(below), evaluation.certain, dtype=np.int64)
+        added[below] = self._loss.bound_hiding(self.nodes.take(below, axis=1), certain) - self.base[below]
+        return added
 
 
 class Chunking:
@@ -157,15 +170,17 @@ class Chunking:
         sizes = self._sizes
         if sizes is None:
             return
-        nodes = undecided.nodes.compress(undecided.open, axis=1)
-        alike = nodes
+        agreeing: list[int] = []
         for position in self.order[:2]:
-            nearer = alike.compress(alike[position] == levels[position], axis=1)
-            if nearer.shape[1] < MANY:
+            number, lowest = undecided.meet([*agreeing, position], levels)
+            if number < MANY:
                 break
-            alike = nearer
-            self._focus(meet(alike))
+            agreeing.append(position)
+            self._focus(lowest)
         if sizes.read_in_vain(levels) >= READ_IN_VAIN:
+            alike = undecided.nodes.compress(undecided.open, axis=1)
+            for position in agreeing:
+                alike = alike.compress(alike[position] == levels[position], axis=1)
             high, served = self._join(levels, alike)
             if served >= FEW and high != self._heights and not sizes.has_chunks(high):
                 sizes.chunk(meet(alike), high)
@@ -228,13 +243,13 @@ def search_frontier(
         while left := undecided.cut(incumbent.cut):
             if watch.expired(1.0 - left / space.size):
                 return undecided.least_bound()
-            evaluator.focus(meet(undecided.nodes.compress(undecided.open, axis=1)))
+            evaluator.focus(undecided.meet()[1])
             if incumbent.since_better < PATIENCE:
                 chosen = undecided.promising(workers)
             else:
                 chosen = undecided.next_in_order(chunking.order, workers)
                 chunking.prepare(chosen[0], undecided)
-            rooms = [undecided.rooms(levels, incumbent.cut) if evaluator.looks_at_sizes else ANY for levels in chosen]
+            rooms = [undecided.rooms(levels, incumbent.cut) if evaluator.asks_worth else ANY for levels in chosen]
             for evaluation in run(check, chosen, *zip(*rooms, strict=True)):
                 incumbent.offer(evaluation)
                 undecided.settle(evaluation, prunes=prunes, allowed=allowed)

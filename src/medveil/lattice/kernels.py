@@ -188,3 +188,100 @@ def at_most(nodes: NDArray[np.int8], levels: NDArray[np.int8], below: NDArray[np
             if nodes[a, i] > levels[a]:
                 below[i] = False
                 break
+
+
+@njit(cache=True, nogil=True)
+def learn(
+    nodes: NDArray[np.int8],
+    levels: NDArray[np.int8],
+    fails: bool,
+    added: NDArray[np.float64],
+    least: float,
+    base: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    open_nodes: NDArray[np.bool_],
+) -> None:
+    """Close a checked node, and with `fails` all that are more specific; else raise their bounds.
+
+    The bound of a node is at least its base and what suppression adds there, and that is at least `least`.
+    """
+    attributes, number = nodes.shape
+    for i in range(number):
+        if open_nodes[i]:
+            lower = 0
+            below = True
+            for a in range(attributes):
+                lower += levels[a] - nodes[a, i]
+                if nodes[a, i] > levels[a]:
+                    below = False
+                    break
+            if below:
+                if fails or lower == 0:
+                    open_nodes[i] = False
+                else:
+                    bounds[i] = max(bounds[i], base[i] + max(added[i], least))
+
+
+@njit(cache=True, nogil=True)
+def most_added(
+    nodes: NDArray[np.int8],
+    levels: NDArray[np.int8],
+    added: NDArray[np.float64],
+    base: NDArray[np.float64],
+    limit: float,
+    open_nodes: NDArray[np.bool_],
+) -> tuple[float, float]:
+    """With how many suppressed records the bound of a node, and that of any open one below it, passes the limit."""
+    attributes, number = nodes.shape
+    own, most = -np.inf, -np.inf
+    for i in range(number):
+        if open_nodes[i]:
+            lower = 0
+            below = True
+            for a in range(attributes):
+                lower += levels[a] - nodes[a, i]
+                if nodes[a, i] > levels[a]:
+                    below = False
+                    break
+            if below:
+                room = (limit - base[i]) / added[i] + 1.0 if added[i] > 0.0 else np.inf
+                most = max(most, room)
+                if lower == 0:
+                    own = room
+    return own, most
+
+
+@njit(cache=True, nogil=True)
+def last_in_order(nodes: NDArray[np.int8], order: NDArray[np.int64], open_nodes: NDArray[np.bool_]) -> int:
+    """The open node of the highest levels in the lexicographic order of these quasi-identifiers; -1 for none."""
+    last = -1
+    for i in range(nodes.shape[1]):
+        if open_nodes[i]:
+            if last < 0:
+                last = i
+            for a in order:
+                if nodes[a, i] != nodes[a, last]:
+                    if nodes[a, i] > nodes[a, last]:
+                        last = i
+                    break
+    return last
+
+
+@njit(cache=True, nogil=True)
+def meet_alike(
+    nodes: NDArray[np.int8], positions: NDArray[np.int64], levels: NDArray[np.int8], open_nodes: NDArray[np.bool_]
+) -> tuple[int, NDArray[np.int8]]:
+    """How many open nodes agree with these levels at these positions, and the least levels of all of them."""
+    attributes, number = nodes.shape
+    found = 0
+    least = np.full(attributes, 127, dtype=np.int8)
+    for i in range(number):
+        if open_nodes[i]:
+            alike = True
+            for a in positions:
+                alike = alike and nodes[a, i] == levels[a]
+            if alike:
+                found += 1
+                for a in range(attributes):
+                    least[a] = min(least[a], nodes[a, i])
+    return found, least

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol
@@ -67,9 +66,9 @@ class Loss(ABC):
     def excess(self, node: Counted) -> float:  # noqa: ARG002 - only some losses know one
         return 0.0
 
-    def most_hidden(self, nodes: Nodes, limit: float) -> Numbers:  # noqa: ARG002 - only some losses know one
-        """With more records suppressed than this, a node's loss is above the limit for certain."""
-        return np.full(nodes.shape[1], math.inf)
+    def least_added(self, nodes: Nodes) -> Numbers | None:  # noqa: ARG002 - only some losses know one
+        """What each suppressed record adds at least to the bound of a node; None where that depends on their number."""
+        return None
 
 
 class NodeLossMetric(Loss):
@@ -105,18 +104,16 @@ class NodeLossMetric(Loss):
         return _look_up(self.by_level, nodes)
 
     def bound_hiding(self, nodes: Nodes, suppressed: NDArray[np.int64]) -> Numbers:
-        least_added = np.maximum(1.0 - _look_up(self.worst, nodes), 0.0)
-        bounds: Numbers = self.bound(nodes) + suppressed / self.records * least_added
+        bounds: Numbers = self.bound(nodes) + suppressed * self.least_added(nodes)
         return bounds
+
+    def least_added(self, nodes: Nodes) -> Numbers:
+        added: Numbers = np.maximum(1.0 - _look_up(self.worst, nodes), 0.0) / self.records
+        return added
 
     def bound_between(self, low: Levels, high: Levels, suppressed: int) -> float:
         least_added = max(1.0 - sum(float(w[level]) for w, level in zip(self.worst, high, strict=True)), 0.0)
         return self._base(low) + suppressed / self.records * least_added
-
-    def most_hidden(self, nodes: Nodes, limit: float) -> Numbers:
-        least_added = 1.0 - _look_up(self.worst, nodes)
-        room = (limit - self.bound(nodes)) * self.records
-        return np.divide(room, least_added, out=np.full(len(room), math.inf), where=least_added > 1e-9) + 1.0
 
     def _base(self, levels: Levels) -> float:
         base = 0.0
@@ -136,7 +133,7 @@ class NodeLossMetric(Loss):
             return 0.0
         spared = 0.0
         for by_group, level, hidden in zip(self.group_losses, node.levels, node.hidden, strict=True):
-            spared += float((by_group[level] * hidden).sum())
+            spared += float(by_group[level] @ hidden)
         return (node.suppressed - spared) / self.records
 
 

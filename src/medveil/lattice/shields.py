@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from medveil.cells import Cells
 from medveil.codes.kernels import add_counts
-from medveil.codes.rank import rank_combinations
+from medveil.codes.rank import fold, rank, rank_combinations
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice.space import Levels
 from medveil.privacy.classes import Classes
@@ -123,9 +123,10 @@ class Shield:
         self, cells: Cells, hierarchies: Sequence[Hierarchy], levels: Sequence[int]
     ) -> tuple[NDArray[np.int32], int]:
         """The class of each of the cells (the shield's or all) at a node, and how many there are."""
-        groups = [hierarchies[position].levels[levels[position]].groups for position in self.positions]
-        codes = [np.ascontiguousarray(cells.codes[position], dtype=np.int32) for position in self.positions]
-        class_of_cell, first = rank_combinations(codes, groups, len(cells))
+        at = [hierarchies[position].levels[levels[position]] for position in self.positions]
+        codes = [cells.codes[position] for position in self.positions]
+        keys = fold(codes, [level.groups for level in at], [len(level.labels) for level in at], len(cells))
+        class_of_cell, first = rank(*keys)
         return class_of_cell, len(first)
 
 
