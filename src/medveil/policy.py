@@ -178,7 +178,11 @@ class AttributePolicy(_Part):
     min_level: Annotated[int, Field(ge=0, description="The lowest level at which it may be published.")] = 0
     max_level: Annotated[int | None, Field(ge=0, description="The highest level at which it may be published.")] = None
     insist: Annotated[
-        bool, Field(description="Publish it even though it looks like free text or like an identifier.")
+        bool | Annotated[float, Field(gt=0, le=1)],
+        Field(
+            description="Publish it though it looks like free text or an identifier; or, of a plain column, the share "
+            "of people whom it may single out, 0.05 where left out."
+        ),
     ] = False
     description: Annotated[
         str | None, Field(max_length=500, description="What the column means, for the data dictionary of recipients.")

@@ -179,7 +179,7 @@ def test_no_value_is_told_that_is_not_published(method, tmp_path):
             "quasi": {"role": "quasi"},
             "other": {"role": "quasi"},
             "ill": {"role": "sensitive"},
-            "note": {"role": "plain"},
+            "note": {"role": "plain", "insist": True},
         },
         "privacy": [{"model": "k-anonymity", "k": 3}],
         "method": {"name": method, **({"max_counterfeits": 0.5} if method == "h-ceiling" else {})},

@@ -23,6 +23,7 @@ from medveil.app.changing import counted_attributes, keep_key
 from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.preparation import data_path, open_data, prepare
 from medveil.app.profiling import refuse_by_profile
+from medveil.app.singling_out import refuse_telling_columns, refuse_telling_release, sensitive_warnings
 from medveil.auditor import ClaimFinding, audit
 from medveil.errors import CancelledError, PolicyError, VerificationError
 from medveil.evaluation.comparison import Comparison
@@ -67,7 +68,9 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         reason = policy.method.why_refused(problem)
         if reason:
             raise PolicyError(f"The method '{policy.method.name}' does not fit: {reason}.", "Choose another method.")
-        for words in policy.method.warnings(problem):
+        refuse_telling_columns(policy, problem)
+        warnings = [*policy.method.warnings(problem), *sensitive_warnings(policy, problem)]
+        for words in warnings:
             run.warn(words)
         ledger.charge(policy)
         run.step(Stage.SEARCH)
@@ -82,6 +85,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         comparison = published.beside(problem, policy.evaluation, run)
         if policy.leakage is not None:
             alert(policy.leakage, comparison)
+        refuse_telling_release(policy, comparison)
         measured = _measured(comparison, policy, workspace, run)
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
@@ -92,6 +96,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
                 "seed": policy.seed,
                 "folder": str(workspace.folder.resolve()),
                 "snapshot_sha256": problem.engine.snapshot.sha256,
+                "warnings": warnings,
             },
             **draft.internal,
         }

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from medveil.app.changing import changes, derivations, flat_table, person_of, published_policy, release_key
 from medveil.app.profiling import profiled
+from medveil.app.singling_out import refuse_what_names_people
 from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.declared_cells import declared_cells
 from medveil.engine import Engine
@@ -143,7 +144,7 @@ def _count_found(
     named: str | None,
 ) -> _Counted:
     """Cells over the values that the data hold."""
-    _refuse_what_names_people(policy, engine)
+    refuse_what_names_people(policy.attributes, engine)
     run.step(Stage.COUNT)
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
@@ -227,23 +228,6 @@ def _schema(policy: Policy, source: Source) -> Schema:
             for name, attribute in policy.attributes.items()
         )
     )
-
-
-def _refuse_what_names_people(policy: Policy, engine: Engine) -> None:
-    """Nobody knows what a free text tells, and a plain column that identifies undoes everything else: such columns
-    are published only where the policy insists.
-    """
-    for name, attribute in policy.attributes.items():
-        if attribute.insist or attribute.role not in {Role.SENSITIVE, Role.PLAIN}:
-            continue
-        found = guess(engine.profile(name))
-        identifies = attribute.role is Role.PLAIN and found.role in {Role.IDENTIFIER, Role.SUBJECT}
-        if found.free_text or identifies:
-            looks = "free text, which may name people" if found.free_text else "an identifier"
-            raise PolicyError(
-                f"Column '{name}' looks like {looks}.",
-                f"Give '{name}' the role identifier, or insist with 'insist: true'.",
-            )
 
 
 def _kind(attribute: AttributePolicy) -> Kind | None:

@@ -40,6 +40,8 @@ class Method(BaseModel, ABC):
     """Whether it gives every cell its labels by `Problem.draft`, and nothing else is made: a change of the policy can
     then be tried on cells alone, in little time.
     """
+    guards_sensitive: ClassVar[bool] = False
+    """Whether it protects sensitive values by itself, so that no model has to."""
     draws_tree: ClassVar[bool] = False
     """Whether it can draw the tree that it searched."""
 

@@ -48,7 +48,7 @@ class KAnonymity(PrivacyModel):
         k = achieved.get("k")
         if k is None:
             return None
-        who = f" by {', '.join(self.on)}" if self.on else ""
+        who = f" by {', '.join(self.on)}" if self.on else " by quasi-identifiers"
         if k < 2:
             return f"Some records are alone in their group{who}: nothing hides whose they are."
         return (

@@ -34,8 +34,10 @@ def in_words(claim: Claim) -> str:
     return f"{words}{_COUNTED.get(claim.get('counting'), '')}"
 
 
-def verdict(claims: Sequence[Claim], status: str) -> Verdict:
-    """Whether everything that is claimed holds, and what that means."""
+def verdict(claims: Sequence[Claim], status: str, plain: Sequence[str] = ()) -> Verdict:
+    """Whether everything that is claimed holds, and what that means. `plain` columns take part in no claim: the first
+    sentence says so.
+    """
     holds = bool(claims) and all(claim.get("holds") for claim in claims)
     points = [in_words(claim) for claim in claims]
     if not claims:
@@ -52,9 +54,21 @@ def verdict(claims: Sequence[Claim], status: str) -> Verdict:
         how = how.replace("were counted", "was counted")
     if status == Status.FOR_PUBLICATION.value:
         verb = "holds" if len(claims) == 1 else "hold"
-        return Verdict(good=True, sentence=f"This release is for publication. {number} {verb} {how}.", points=points)
+        apart = f"; what {_named(plain)} takes no part in its claims" if plain else ""
+        first = f"This release is for publication{apart}."
+        return Verdict(good=True, sentence=f"{first} {number} {verb} {how}.", points=points)
     verb = "holds" if len(claims) == 1 else "hold"
     return Verdict(good=False, sentence=f"{number} {verb} {how}, but this release is {status}.", points=points)
+
+
+def _named(plain: Sequence[str]) -> str:
+    """Plain columns as the subject of a sentence.
+
+    >>> _named(["ward"]), _named(["ward", "unit"])
+    ("the plain column 'ward' tells", "the plain columns 'ward', 'unit' tell")
+    """
+    quoted = ", ".join(f"'{name}'" for name in plain)
+    return f"the plain column {quoted} tells" if len(plain) == 1 else f"the plain columns {quoted} tell"
 
 
 def _not_ours(foreign: Sequence[Claim], number: int, status: str) -> str:

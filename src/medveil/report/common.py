@@ -181,3 +181,8 @@ def _checklist(profile: Profile, claim: Mapping[str, Any]) -> Section:
     return Section(
         "profile", "Checklist", words, (), [PageTable(f"Checklist: {profile.name}", headers, rows, numeric=False)]
     )
+
+
+def plain_columns(manifest: Manifest) -> list[str]:
+    """The columns that are published as they are."""
+    return [str(attribute["name"]) for attribute in manifest.attributes if attribute["role"] == "plain"]

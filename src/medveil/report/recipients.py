@@ -24,6 +24,7 @@ from medveil.report.common import (
     files_section,
     least_group,
     method_section,
+    plain_columns,
     private,
     profile_sections,
     shares,
@@ -68,7 +69,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
         title=titled(manifest, "About this release"),
         subtitle=subtitle(manifest),
         about=about(manifest),
-        verdict=verdict(manifest.claims, manifest.status),
+        verdict=verdict(manifest.claims, manifest.status, plain_columns(manifest)),
         sections=sections,
         footer=("Made by medveil from the release and its manifest alone; it says nothing that they do not hold.",),
     )

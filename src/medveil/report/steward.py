@@ -17,6 +17,7 @@ from medveil.report.common import (
     files_section,
     least_group,
     method_section,
+    plain_columns,
     private,
     profile_sections,
     shares,
@@ -76,7 +77,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindi
         title=titled(manifest, "What this release protects, and what it still tells"),
         subtitle=subtitle(manifest),
         about=about(manifest),
-        verdict=verdict(manifest.claims, manifest.status),
+        verdict=verdict(manifest.claims, manifest.status, plain_columns(manifest)),
         sections=sections,
         mark=MARK,
         footer=(

@@ -16,7 +16,7 @@ from medveil.methods.problem import Problem
 from medveil.risk.leakage import loss_of
 from medveil.risk.leakage_entries import Entries, entries_of, make_entries
 from medveil.table.arrow import number_array, numpy_of
-from medveil.table.schema import Kind
+from medveil.table.schema import Kind, Role
 
 
 def before_and_after(problem: Problem, published: pa.Table, links: Links | None = None) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def before_and_after(problem: Problem, published: pa.Table, links: Links | None 
     links published records are counted, each as a person of its own.
     """
     before, after = _before(problem), published_entries(problem, published, links)
-    plain = {name: _of_plain(problem, name) for name in problem.schema.plain}
+    plain = {name: entries_of_plain(problem, name) for name in problem.schema.plain}
     quasi = problem.schema.quasi
     shown = [name for name in quasi if name in published.column_names]
     return {
@@ -39,7 +39,18 @@ def before_and_after(problem: Problem, published: pa.Table, links: Links | None 
             for name in published.column_names
         ],
         "all_quasi_identifiers": {"before": _told(before, quasi), "after": _told(after, shown)},
+        "with_quasi_identifiers": _singled_out(after, shown, problem.schema.names(Role.PLAIN)),
     }
+
+
+def _singled_out(after: Entries, quasi: Sequence[str], plain: Sequence[str]) -> dict[str, float]:
+    """The share of people whom each plain column singles out who are not alone by quasi-identifiers; under the empty
+    name, whom all of them do together.
+    """
+    plain = [name for name in plain if name in after.names]
+    alone = loss_of(after, quasi).unique if quasi else 0.0
+    sets = {name: [name] for name in plain} | ({"": plain} if plain else {})
+    return {name: max(loss_of(after, [*quasi, *added]).unique - alone, 0.0) for name, added in sets.items()}
 
 
 def published_entries(problem: Problem, published: pa.Table, links: Links | None = None) -> Entries:
@@ -73,7 +84,7 @@ def _before(problem: Problem) -> Entries:
     return make_entries(problem.counted, codes[:, real], sizes, cells.counts[real])
 
 
-def _of_plain(problem: Problem, name: str) -> Entries:
+def entries_of_plain(problem: Problem, name: str) -> Entries:
     """The people of the source by one plain column. Its values stay in the engine: there may be as many as rows."""
     engine, subject = problem.engine, problem.schema.subject
     seen = engine.occurrences(name, subject)

@@ -5,7 +5,6 @@ first line would be taken for the names of columns.
 from __future__ import annotations
 
 import codecs
-import io
 import lzma
 import re
 import zipfile
@@ -166,8 +165,11 @@ def _text(sample: bytes, encoding: str | None) -> str | Format:
             return ORC
         if b"\x00" in sample or len(_CONTROLS.findall(sample)) > len(sample) / 100:
             return BINARY
-    decoder = io.TextIOWrapper(io.BytesIO(sample), encoding=encoding or "utf-8", errors="replace")
-    return decoder.read().removeprefix("\ufeff").lstrip()
+    try:
+        text = sample.decode(encoding or "utf-8", errors="replace")
+    except UnicodeError:  # not even where it begins: whoever reads it says so
+        return TEXT
+    return text.removeprefix("\ufeff").lstrip()
 
 
 def _of_text(text: str) -> Format:

@@ -70,6 +70,7 @@ class DiversityAware(Method):
     )
     needs_k: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
+    guards_sensitive: ClassVar[bool] = True
 
     diversity: Annotated[
         bool, Field(description="Cap sensitive values; false is the paper's comparison, equal sizes alone.")

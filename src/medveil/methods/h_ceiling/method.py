@@ -84,6 +84,7 @@ class HCeiling(Method):
         "Some records are made up, and the catalog says how likely each is to be real: counts must be corrected "
         "by it. Someone who already knows who is in a group learns the values that its people have together."
     )
+    guards_sensitive: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
 
     h: Annotated[
