@@ -12,7 +12,7 @@ ATTRIBUTES = {
     "length_of_stay": {"role": "quasi"},
     "region": {"role": "quasi"},
     "disease": {"role": "sensitive"},
-    "surgery": {"role": "plain"},
+    "surgery": {"role": "plain", "insist": True},
 }
 POLICY = {
     "attributes": ATTRIBUTES,

@@ -237,7 +237,8 @@ def test_whatever_the_table_the_release_holds_or_the_error_is_clear(
     roles |= {"ill": "sensitive", "cost": "sensitive", "note": "plain"} | ({"who": "subject"} if subject else {})
     kinds = {"age": "number", "dose": "number", "cost": "number", "seen": "date"}
     attributes = {
-        name: {"role": role, **({"type": kinds[name]} if name in kinds else {})} for name, role in roles.items()
+        name: {"role": role, "insist": True, **({"type": kinds[name]} if name in kinds else {})}
+        for name, role in roles.items()
     }
     method = {
         "name": "fixed-interval",

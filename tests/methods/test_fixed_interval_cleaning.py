@@ -24,7 +24,7 @@ def test_cleaning_by_hand(tmp_path):
             "age": {"role": "quasi"},
             "sex": {"role": "quasi", "hierarchy": {"type": "flat", "domain": ["F", "M"]}},
             "zip": {"role": "quasi"},
-            "pregnant": {"role": "plain"},
+            "pregnant": {"role": "plain", "insist": True},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
         "method": {
@@ -71,7 +71,11 @@ def test_rules_name_values_as_columns_hold_them(tmp_path, when, dropped):
         }
     )
     policy = {
-        "attributes": {"age": {"role": "quasi"}, "seen": {"role": "plain"}, "dose": {"role": "plain"}},
+        "attributes": {
+            "age": {"role": "quasi"},
+            "seen": {"role": "plain", "insist": True},
+            "dose": {"role": "plain", "insist": True},
+        },
         "privacy": [{"model": "k-anonymity", "k": 2}],
         "method": {"name": "fixed-interval", "rules": [{"when": when}]},
     }

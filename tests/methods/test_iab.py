@@ -339,7 +339,7 @@ def test_the_auditor_proves_what_was_released(method, subject, tmp_path):
             "age": {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [10, 20, 40]}},
             "sex": {"role": "quasi"},
             "region": {"role": "quasi"},
-            "surgery": {"role": "plain"},
+            "surgery": {"role": "plain", "insist": True},
             "disease": {"role": "sensitive"},
         },
         "privacy": [

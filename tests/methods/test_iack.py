@@ -18,7 +18,7 @@ POLICY = {
         "age": {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [5, 10, 50]}},
         "sex": {"role": "quasi"},
         "region": {"role": "quasi"},
-        "surgery": {"role": "plain"},
+        "surgery": {"role": "plain", "insist": True},
         "disease": {"role": "sensitive"},
     },
     "privacy": [{"model": "k-anonymity", "k": 5}],
@@ -64,7 +64,11 @@ def test_the_column_that_tells_nothing_is_generalized_first():
     frame = pd.DataFrame(list(itertools.product("abcdefgh", "01")) * 2, columns=["noise", "sign"])
     frame["target"] = frame["sign"]
     policy = {
-        "attributes": {"noise": {"role": "quasi"}, "sign": {"role": "quasi"}, "target": {"role": "plain"}},
+        "attributes": {
+            "noise": {"role": "quasi"},
+            "sign": {"role": "quasi"},
+            "target": {"role": "plain", "insist": True},
+        },
         "privacy": [{"model": "k-anonymity", "k": 4}],
         "method": {"name": "iack", "target": "target"},
     }

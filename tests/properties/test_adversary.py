@@ -25,7 +25,7 @@ def test_columns_of_a_parquet_file_that_differ_in_case_are_told_apart(tmp_path):
     path = tmp_path / "c.parquet"
     pa.parquet.write_table(pa.table({"ID": ["n1", "n2", "n3", "n4"], "id": list("xxyy"), "s": list("pppp")}), path)
     policy = {
-        "attributes": {"ID": {"role": "identifier"}, "id": {"role": "plain"}, "s": {"role": "quasi"}},
+        "attributes": {"ID": {"role": "identifier"}, "id": {"role": "plain", "insist": True}, "s": {"role": "quasi"}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }
     assert sorted(medveil.anonymize(path, policy).to_pandas()["id"]) == ["x", "x", "y", "y"]
@@ -133,7 +133,7 @@ def test_a_plain_column_of_names_is_refused():
     names = ["Ann Lee", "Bo Li", "Cy Ray", "Di Fox", "Ed Orr", "Flo Ash"] * 5
     frame = {"a": ["x"] * 30, "name": [f"{name} {i}" for i, name in enumerate(names)]}
     policy = {
-        "attributes": {"a": {"role": "quasi"}, "name": {"role": "plain"}},
+        "attributes": {"a": {"role": "quasi"}, "name": {"role": "plain", "insist": True}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }
     with pytest.raises(PolicyError, match="insist"):

@@ -75,9 +75,13 @@ CASES = {
     "likely": ({"max_counterfeits": 0.5}, [K, {"model": "beta-likeness", "beta": 2}], SURGERY),
     "bounding": ({}, [{"model": "ms-bounding", "k": 3, "theta": 0.7}], ROLES),
     "two sensitive": ({}, [K], {**ROLES, "surgery": {"role": "sensitive"}}),
-    "plain column": ({}, [K], {**ROLES, "dose": {"role": "plain"}}),
-    "people": ({}, [K], {**ROLES, **SUBJECT, "dose": {"role": "plain"}}),
-    "people who share numbers": ({"records": "shared"}, [K], {**ROLES, **SUBJECT, "dose": {"role": "plain"}}),
+    "plain column": ({}, [K], {**ROLES, "dose": {"role": "plain", "insist": True}}),
+    "people": ({}, [K], {**ROLES, **SUBJECT, "dose": {"role": "plain", "insist": True}}),
+    "people who share numbers": (
+        {"records": "shared"},
+        [K],
+        {**ROLES, **SUBJECT, "dose": {"role": "plain", "insist": True}},
+    ),
     "diverse people": ({}, [K, {"model": "l-diversity", "l": 2}], {**ROLES, **SUBJECT}),
     "people in boxes": ({"recoding": "mondrian", "h": 0.3, "max_counterfeits": 1.0}, [K], {**ROLES, **SUBJECT}),
     "people in clusters": ({"recoding": "clustering", "h": 0.3, "max_counterfeits": 1.0}, [K], {**ROLES, **SUBJECT}),
@@ -85,7 +89,11 @@ CASES = {
 PAPER = {
     "published": ({"protection": "published"}, [K], ROLES),
     "uniform": ({"protection": "published", "counterfeits": "uniform", "h": 0.7}, [K], ROLES),
-    "published people": ({"protection": "published"}, [K], {**ROLES, **SUBJECT, "dose": {"role": "plain"}}),
+    "published people": (
+        {"protection": "published"},
+        [K],
+        {**ROLES, **SUBJECT, "dose": {"role": "plain", "insist": True}},
+    ),
     "published boxes": (
         {"protection": "published", "recoding": "mondrian", "h": 0.3, "max_counterfeits": 1.0},
         [K],
@@ -211,7 +219,7 @@ def test_never_mix_keeps_columns_apart(people, tmp_path):
 def test_permuted_values_give_the_same_node_groups_and_ids(people):
     """C2: whoever has whatever, the plan is the same; with k alone and where models make groups fail."""
     source = pyarrow.csv.read_csv(people)
-    roles = {**ROLES, **SUBJECT, "dose": {"role": "plain"}}
+    roles = {**ROLES, **SUBJECT, "dose": {"role": "plain", "insist": True}}
     for privacy in ([K], [K, {"model": "l-diversity", "l": 3}]):
         for recoding in ("full-domain", "mondrian", "clustering"):
             seen = []
@@ -291,7 +299,7 @@ def test_an_unreachable_goal_names_the_least_h_and_the_fewest_counterfeits_that_
         ({"padding": "concealed"}, ROLES, "'padding' is gone"),
         ({"counterfeits": "uniform"}, ROLES, "for 'protection: published' alone"),
         ({"never_mix": ["disease"]}, ROLES, "no quasi-identifier"),
-        ({}, {**ROLES, "disease": {"role": "plain"}}, "sensitive attribute"),
+        ({}, {**ROLES, "disease": {"role": "plain", "insist": True}}, "sensitive attribute"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(people, method, roles, words):
@@ -309,7 +317,7 @@ def test_a_column_of_the_methods_own_name_is_refused(people):
         ["class_id" if n == "dose" else n for n in pyarrow.csv.read_csv(people).column_names]
     )
     with pytest.raises(PolicyError, match="class_id"):
-        medveil.anonymize(table, policy(roles={**ROLES, "class_id": {"role": "plain"}}))
+        medveil.anonymize(table, policy(roles={**ROLES, "class_id": {"role": "plain", "insist": True}}))
 
 
 # protection: published
