@@ -66,7 +66,7 @@ def _column(name: str, attribute: AttributePolicy, engine: Engine, derived: str 
         min_level=attribute.min_level,
         steered="min_level" in attribute.model_fields_set,
         derived=derived,
-        insist=attribute.insist,
+        insist=attribute.insist is True,
     )
 
 
