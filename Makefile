@@ -4,32 +4,38 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test attack check lint types docs bench clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test attack coverage check lint types docs bench clean
 
-demo: $(READY)
+help: ## Show what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+demo: $(READY) ## Make the tour in demo/: every method on generated patients
 	rm -rf demo
 	$(BIN)/medveil demo --out demo
 
-test: $(READY)
+test: $(READY) ## Run all tests, doctests included
 	$(BIN)/pytest -n 2
 
-# The attacks on h-ceiling, on a hundred small tables instead of ten.
-attack: $(READY)
+attack: $(READY) ## Run the attacks on h-ceiling on a hundred tables instead of ten
 	MEDVEIL_ATTACK_TABLES=100 $(BIN)/pytest -n 2 tests/attacks
 
-check: lint types docs test
+coverage: $(READY) ## Run all tests and show which lines none of them reaches
+	$(BIN)/pytest -n 2 --cov=medveil --cov-report=term:skip-covered --cov-report=html:build/coverage
 
-lint: $(READY)
+check: lint types docs test ## Everything that a change must pass: lint, types, docs, tests
+
+lint: $(READY) ## Check format and style
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(READY)
+types: $(READY) ## Check types of the package and its tests
 	$(BIN)/mypy
 
-docs: $(READY)
+docs: $(READY) ## Check that the reference page is that of the code
 	$(BIN)/python docs/build.py --check
 
-bench: $(READY)
+bench: $(READY) ## Compare with other tools, in environments of their own
 	$(BIN)/python -m benchmarks
 
 $(READY): pyproject.toml
@@ -38,5 +44,5 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
-clean:
+clean: ## Remove what was made, the environment too
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

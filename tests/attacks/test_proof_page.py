@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 STEPS = {
-    "settle", "seat", "shared_numbers", "Crowd", "Planner", "group_classes", "Objective", "failing_shares",
+    "settle", "seat", "shared_numbers", "PopulatedPlaces", "Planner", "group_classes", "Objective", "failing_shares",
     "published_rows", "catalog_entries", "judge", "learn", "assignments", "fewest", "weighted_table", "grouped_table",
 }  # fmt: skip
 

@@ -63,7 +63,7 @@ def test_what_is_told_is_what_every_placement_has(case):
     assert found is not None
     assert np.array_equal(np.bincount(listing.row, found.flow, minlength=len(listing.counts)), listing.counts)
     assert np.all(np.bincount(listing.of_class, found.flow, minlength=len(cap)) <= cap)
-    assert found.told().tolist() == np.min(every, axis=0).tolist()
+    assert found.forced().tolist() == np.min(every, axis=0).tolist()
 
 
 @given(listings())
@@ -108,7 +108,7 @@ def test_published_padding_gives_away_what_larger_classes_cannot_hold():
     assert listing.lemma_failures() == 0
     found = place(listing, np.where(listing.sizes == 4, 3, 0))
     assert found is not None
-    assert found.told().tolist() == [2, 0]
+    assert found.forced().tolist() == [2, 0]
 
 
 def test_estimates_repeat():

@@ -77,7 +77,7 @@ def test_what_counts_of_people_and_values_decide_is_all_that_is_asked(model):
 
 
 def test_ms_bounding_declares_its_k():
-    assert models()["ms-bounding"](k=7, attribute="s").least_class_size == 7
+    assert models()["ms-bounding"].model_validate({"k": 7, "attribute": "s"}).least_class_size == 7
 
 
 def test_only_distinct_diversity_is_a_count():

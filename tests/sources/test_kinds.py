@@ -127,7 +127,7 @@ def test_a_wrong_declaration_is_refused_with_its_place(data, words):
 def test_a_source_stays_in_its_workspace(files):
     inner = files / "inner"
     inner.mkdir()
-    declared = sources()["csv"](path="../t.csv")
+    declared = sources()["csv"].model_validate({"path": "../t.csv"})
     assert declared.open(Workspace(inner)).names == ("n", "T")
     with pytest.raises(PolicyError, match="out of the workspace"):
         declared.open(Workspace(inner, inner))
@@ -155,4 +155,4 @@ def test_every_kind_is_declared_as_policies_need_it(name):
     ],
 )
 def test_the_contract_that_plug_ins_run_holds_of_our_own(files, name, given):
-    check_source(sources()[name](**given), files)
+    check_source(sources()[name].model_validate(given), files)

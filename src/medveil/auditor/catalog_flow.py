@@ -104,7 +104,7 @@ class Placement:
             np.empty(len(listing.sizes), dtype=np.int64),
         )
 
-    def told(self) -> Counts:
+    def forced(self) -> Counts:
         """How many counterfeits each pair holds in every placement: all that cannot be moved out of it."""
         found = np.zeros(len(self.flow), dtype=np.int64)
         arrays = self._arrays()

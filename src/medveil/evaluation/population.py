@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.codes.combine import Codes
+from medveil.codes.combine import Codes, combine
 from medveil.evaluation.comparison import Comparison
 from medveil.evaluation.matching import match
 
@@ -39,6 +39,6 @@ def strangers(comparison: Comparison) -> tuple[NDArray[np.int32], NDArray[np.int
         return None
     every = np.concatenate([cells.codes, cells.codes], axis=1)
     number = np.concatenate([cells.population, -cells.counts])
-    distinct, place = np.unique(every, axis=1, return_inverse=True)
-    left = np.bincount(place.reshape(-1), number, minlength=distinct.shape[1]).astype(np.int64)
-    return distinct[:, left > 0].astype(np.int32), left[left > 0]
+    first, place = combine(list(every), [len(cells.domains[name]) for name in cells.quasi], every.shape[1])
+    left = np.bincount(place, number, minlength=len(first)).astype(np.int64)
+    return every[:, first[left > 0]], left[left > 0]

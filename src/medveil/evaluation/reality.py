@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.codes.combine import combine
 from medveil.release.catalog import CATALOG, CLASS_ID, Entry, entries_of
 
 if TYPE_CHECKING:
@@ -49,10 +50,9 @@ def _tuples(
 ) -> tuple[NDArray[np.int64], dict[tuple[str | None, ...], int]]:
     """The number of each published record's tuple of sensitive values, and what the numbers mean."""
     coverage = [comparison.sensitive_coverage[name] for name in sensitive]
-    codes = np.stack([one.codes for one in coverage])
-    distinct, of_row = np.unique(codes, axis=1, return_inverse=True)
-    values = (tuple(one.labels[code] for one, code in zip(coverage, column, strict=True)) for column in distinct.T)
-    return of_row.reshape(-1).astype(np.int64), {value: number for number, value in enumerate(values)}
+    first, of_row = combine([one.codes for one in coverage], [len(one.labels) for one in coverage])
+    values = (tuple(one.labels[one.codes[row]] for one in coverage) for row in first.tolist())
+    return of_row, {value: number for number, value in enumerate(values)}
 
 
 def _listed(

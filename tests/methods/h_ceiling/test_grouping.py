@@ -9,7 +9,7 @@ from medveil.hierarchy.hierarchy import build
 from medveil.methods.h_ceiling.grouping import TOO_SMALL, _cut, group_classes
 from medveil.methods.h_ceiling.objective import fewest
 from medveil.methods.h_ceiling.partition import at_node
-from medveil.methods.h_ceiling.people import Crowd
+from medveil.methods.h_ceiling.people import PopulatedPlaces
 
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=40)
 
@@ -21,7 +21,7 @@ def partition_of(sizes, sides=2):
     numbers = build(values, [["*"] * len(values)], None, float(len(values)), "number")
     flat = build(side, [["*"] * sides], None, float(sides), "side")
     codes = np.array([np.arange(len(sizes)), np.arange(len(sizes)) % sides], dtype=np.int32)
-    return at_node(Crowd(("number", "side"), (numbers, flat), codes, np.array(sizes, dtype=np.int64)), (0, 0))
+    return at_node(PopulatedPlaces(("number", "side"), (numbers, flat), codes, np.array(sizes, dtype=np.int64)), (0, 0))
 
 
 @given(SIZES, st.integers(2, 7))

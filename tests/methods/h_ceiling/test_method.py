@@ -126,7 +126,7 @@ def test_every_claim_is_proved_again(release, people):
     assert found.keys() >= own
     assert all(claim["counting"] == "in-groups" for name, claim in found.items() if name not in own)
     report = audit(made.folder, open_source(people))
-    assert report.ok, report.told()
+    assert report.ok, report
 
 
 def test_every_class_of_a_group_publishes_the_bundles_of_all_its_people(release):

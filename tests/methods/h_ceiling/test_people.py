@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from medveil.methods.h_ceiling.grouping import group_classes
 from medveil.methods.h_ceiling.partition import at_node
-from medveil.methods.h_ceiling.people import Crowd, shared_numbers
+from medveil.methods.h_ceiling.people import PopulatedPlaces, shared_numbers
 from medveil.methods.h_ceiling.planner import seat
 from medveil.methods.h_ceiling.search import Filled
 
@@ -77,4 +77,4 @@ def test_the_planner_cannot_see_values(name):
     allowed = ("medveil.lattice", "medveil.codes", "medveil.loss", "medveil.hierarchy")
     own = {found for found in imported if found and found.startswith("medveil")}
     assert all(found in within or found.startswith(allowed) for found in own)
-    assert set(Crowd.__dataclass_fields__) == {"names", "hierarchies", "codes", "people"}
+    assert set(PopulatedPlaces.__dataclass_fields__) == {"names", "hierarchies", "codes", "people"}

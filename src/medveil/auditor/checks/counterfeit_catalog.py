@@ -87,7 +87,7 @@ class CounterfeitCatalogCheck(Check):
         placement = place(listing, cap)
         if placement is None:
             raise Refuted("no placement of the counterfeits fits the catalog and the way classes are said to be filled")
-        told_pairs = placement.told()
+        told_pairs = placement.forced()
         shares, estimated = posteriors(placement)
         hidden = np.where(cap[listing.of_class] > 0, listing.held, 0)
         least = int((listing.sizes - most_in_class(listing, cap)).min())

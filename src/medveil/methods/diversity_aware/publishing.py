@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.cells import Cells, Subjects
+from medveil.codes.combine import combine
 from medveil.errors import UnreachableError
 from medveil.methods.diversity_aware.points import UnitColumn, Units, group_means
 from medveil.methods.problem import Problem, label_array
@@ -160,12 +161,9 @@ class PublishedClusters:
 
     def classes(self, shield: Sequence[int]) -> Classes:
         """The classes that someone sees who knows these quasi-identifiers: clusters of the same labels are one."""
-        codes = np.array([self.labels[position].codes for position in shield], dtype=np.int32)
-        if not len(codes):
-            return count_classes(self.cells, np.zeros(len(self.cluster), dtype=np.int64), 1)
-        _, of_cluster = np.unique(codes.T, axis=0, return_inverse=True)
-        of_cluster = of_cluster.reshape(-1)
-        return count_classes(self.cells, of_cluster[self.cluster], int(of_cluster.max()) + 1)
+        codes = [self.labels[position].codes for position in shield]
+        first, of_cluster = combine(codes, [int(column.max()) + 1 for column in codes], int(self.cluster.max()) + 1)
+        return count_classes(self.cells, of_cluster[self.cluster], len(first))
 
 
 def read_published(

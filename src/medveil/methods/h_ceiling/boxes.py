@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from medveil.lattice.space import Levels
 from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition, group_losses, of_parts
-from medveil.methods.h_ceiling.people import Codes, Counts, Crowd
+from medveil.methods.h_ceiling.people import Codes, Counts, PopulatedPlaces
 
-Watch = Callable[[], None]
+Checkpoint = Callable[[], None]
 Bounds = Sequence[tuple[int, int]]
 """The least and the greatest level of each quasi-identifier."""
 
 
-def cut_boxes(crowd: Crowd, bounds: Bounds, h: float, k: int, watch: Watch) -> ClassPartition | None:
+def cut_boxes(crowd: PopulatedPlaces, bounds: Bounds, h: float, k: int, watch: Checkpoint) -> ClassPartition | None:
     """Boxes under the ceiling; None where even the smallest allowed boxes are above it."""
     width = len(crowd.hierarchies)
     losses = group_losses(crowd.hierarchies)
@@ -47,11 +47,11 @@ def cut_boxes(crowd: Crowd, bounds: Bounds, h: float, k: int, watch: Watch) -> C
     return of_parts(crowd, done)
 
 
-def _group(crowd: Crowd, place: int, attribute: int, level: int) -> int:
+def _group(crowd: PopulatedPlaces, place: int, attribute: int, level: int) -> int:
     return int(crowd.hierarchies[attribute].levels[level].groups[crowd.codes[attribute, place]])
 
 
-def _parts(crowd: Crowd, members: Counts, levels: Levels) -> list[Counts]:
+def _parts(crowd: PopulatedPlaces, members: Counts, levels: Levels) -> list[Counts]:
     """The members by their groups at these levels: a greatest level below the root starts with several boxes."""
     keys = np.zeros(len(members), dtype=np.int64)
     for attribute, level in enumerate(levels):
@@ -62,7 +62,7 @@ def _parts(crowd: Crowd, members: Counts, levels: Levels) -> list[Counts]:
 
 
 def _best_cut(
-    crowd: Crowd,
+    crowd: PopulatedPlaces,
     bounds: Bounds,
     members: Counts,
     levels: Levels,
@@ -93,6 +93,6 @@ def _best_cut(
     return None if best is None else (best[1], best[2])
 
 
-def _people(crowd: Crowd, members: Counts, of_member: NDArray[np.int64], number: int) -> Counts:
+def _people(crowd: PopulatedPlaces, members: Counts, of_member: NDArray[np.int64], number: int) -> Counts:
     """The people of each part."""
     return np.bincount(of_member, crowd.people[members], minlength=number).astype(np.int64)

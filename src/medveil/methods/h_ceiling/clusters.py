@@ -15,9 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from medveil.lattice.space import Levels
-from medveil.methods.h_ceiling.boxes import Bounds, Watch
+from medveil.methods.h_ceiling.boxes import Bounds, Checkpoint
 from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition, group_losses, of_parts
-from medveil.methods.h_ceiling.people import Codes, Counts, Crowd
+from medveil.methods.h_ceiling.people import Codes, Counts, PopulatedPlaces
 
 Numbers = NDArray[np.float64]
 
@@ -116,7 +116,7 @@ def _nearest(
 
 
 def grow_clusters(
-    crowd: Crowd, bounds: Bounds, h: float, k: int, random: np.random.Generator, watch: Watch
+    crowd: PopulatedPlaces, bounds: Bounds, h: float, k: int, random: np.random.Generator, watch: Checkpoint
 ) -> ClassPartition | None:
     """Clusters under the ceiling; None where single tuples at their least levels are above it."""
     codes = np.ascontiguousarray(crowd.codes, dtype=np.int64)
@@ -145,7 +145,7 @@ def grow_clusters(
 Tables = tuple[Codes, Counts, Numbers, Counts]
 
 
-def _tables(crowd: Crowd, bounds: Bounds) -> Tables:
+def _tables(crowd: PopulatedPlaces, bounds: Bounds) -> Tables:
     """Where leaves meet, and what they lose: see `_raised`. Leaves that meet nowhere meet at an infinite loss."""
     meeting, losses, starts, loss_starts, sizes = [], [], [0], [0], []
     by_group = group_losses(crowd.hierarchies)
@@ -179,7 +179,7 @@ def _place_small(
     codes: Counts,
     tables: Tables,
     most_loss: float,
-    watch: Watch,
+    watch: Checkpoint,
 ) -> None:
     """Put each tuple of a cluster that stayed too small into the nearest full one, as far as the ceiling allows."""
     if not full:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from medveil.loss.reconstruction import ROOM, ordered_error, reconstruction_error
 from medveil.methods.h_ceiling.partition import ClassPartition, group_losses, widest
-from medveil.methods.h_ceiling.people import Counts, Crowd
+from medveil.methods.h_ceiling.people import Counts, PopulatedPlaces
 
 Numbers = NDArray[np.float64]
 ObjectiveName = Literal["lm", "rce", "mix"]
@@ -38,7 +38,7 @@ class Objective:
     def _errors(self, points: Numbers, attribute: int, size: float) -> Numbers:
         return ordered_error(points, size) if self.ordered[attribute] else reconstruction_error(points)
 
-    def by_level(self, crowd: Crowd) -> list[Numbers]:
+    def by_level(self, crowd: PopulatedPlaces) -> list[Numbers]:
         """For each quasi-identifier and level, what it adds to the objective of a node where everybody is published
         and there is not a counterfeit: no release of the node costs less than the sum of these.
         """

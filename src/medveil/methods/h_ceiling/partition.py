@@ -14,7 +14,7 @@ from medveil.codes.rank import rank_combinations
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice.space import Levels
 from medveil.loss.generalization import loss_metric
-from medveil.methods.h_ceiling.people import Codes, Counts, Crowd
+from medveil.methods.h_ceiling.people import Codes, Counts, PopulatedPlaces
 
 Numbers = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ ROUNDING = 1e-9
 class ClassPartition:
     """The class of each place; for each quasi-identifier and class the level and the group that it publishes."""
 
-    crowd: Crowd
+    crowd: PopulatedPlaces
     class_of_place: Codes
     levels: Codes
     groups: Codes
@@ -107,7 +107,7 @@ def group_losses(hierarchies: Sequence[Hierarchy]) -> list[list[Numbers]]:
     ]
 
 
-def at_node(crowd: Crowd, levels: Levels) -> ClassPartition:
+def at_node(crowd: PopulatedPlaces, levels: Levels) -> ClassPartition:
     """The classes of one level a column."""
     chosen = [hierarchy.levels[level] for hierarchy, level in zip(crowd.hierarchies, levels, strict=True)]
     lookups = [np.ascontiguousarray(level.groups) for level in chosen]
@@ -121,7 +121,7 @@ def at_node(crowd: Crowd, levels: Levels) -> ClassPartition:
     )
 
 
-def of_parts(crowd: Crowd, parts: Sequence[tuple[Counts, Levels]]) -> ClassPartition:
+def of_parts(crowd: PopulatedPlaces, parts: Sequence[tuple[Counts, Levels]]) -> ClassPartition:
     """Parts of the places with the level of every quasi-identifier; what publishes the same labels is one class."""
     known: dict[tuple[str | None, ...], int] = {}
     class_of_place = np.empty(len(crowd), dtype=np.int32)

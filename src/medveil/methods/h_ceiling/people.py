@@ -1,7 +1,7 @@
 """Everybody as the planner may see them: quasi-identifiers and nothing else.
 
-Whatever is planned from a `Crowd` cannot depend on anybody's sensitive or plain values, because it does not hold them
-(condition C2 of docs/proofs/h-ceiling.md). A person lives in one place (condition C1): of the combinations of
+Whatever is planned from `PopulatedPlaces` cannot depend on anybody's sensitive or plain values, because they are not
+in it (condition C2 of docs/proofs/h-ceiling.md). A person lives in one place (condition C1): of the combinations of
 quasi-identifiers that a person's records have, the first in order. That does not change with how many records she has
 there, which belongs to her values and must not be seen either.
 """
@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Crowd:
+class PopulatedPlaces:
     """Places, in the order of their codes: `codes[a, t]` is the leaf of quasi-identifier `names[a]` in place t, where
     `people[t]` live.
     """
@@ -48,7 +48,7 @@ class Residents:
     Places of a record where nobody lives come after those of the crowd.
     """
 
-    crowd: Crowd
+    crowd: PopulatedPlaces
     person_of_row: Counts
     place_of_row: Counts
     codes: Codes
@@ -62,7 +62,7 @@ def settle(
     order, place_of_row = _places(codes)
     if person_of_row is None:
         people = np.bincount(place_of_row, minlength=len(order)).astype(np.int64)
-        crowd = Crowd(tuple(names), tuple(hierarchies), codes[:, order], people)
+        crowd = PopulatedPlaces(tuple(names), tuple(hierarchies), codes[:, order], people)
         return Residents(crowd, np.arange(len(place_of_row)), place_of_row, crowd.codes, place_of_row)
     home = np.full(int(person_of_row.max(initial=-1)) + 1, len(order), dtype=np.int64)
     np.minimum.at(home, person_of_row, place_of_row)
@@ -73,7 +73,7 @@ def settle(
     number[by_people] = np.arange(len(order))
     inhabited = int(np.count_nonzero(people))
     everywhere = codes[:, order[by_people]]
-    crowd = Crowd(
+    crowd = PopulatedPlaces(
         tuple(names),
         tuple(hierarchies),
         np.ascontiguousarray(everywhere[:, :inhabited]),

@@ -21,7 +21,7 @@ from medveil.methods.h_ceiling.clusters import grow_clusters
 from medveil.methods.h_ceiling.grouping import TOO_SMALL, Grouping, group_classes
 from medveil.methods.h_ceiling.objective import Objective, lacking
 from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition
-from medveil.methods.h_ceiling.people import Counts, Crowd, Residents, shared_numbers
+from medveil.methods.h_ceiling.people import Counts, PopulatedPlaces, Residents, shared_numbers
 from medveil.methods.h_ceiling.search import Ceiling, Filled, NodeSearch
 
 CEILINGS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -57,7 +57,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class PlannedPartition:
-    """The best partition with its groups; `levels` where one level a column was published; nodes as in `Found`."""
+    """The best partition with its groups; `levels` where one level a column was published; nodes as in `BestNode`."""
 
     filled: Filled[Grouping]
     levels: Levels | None
@@ -67,7 +67,7 @@ class PlannedPartition:
 class Planner:
     """Looks for the partition and the groups that cost least."""
 
-    def __init__(self, crowd: Crowd, settings: Settings, random: np.random.Generator, step: Step) -> None:
+    def __init__(self, crowd: PopulatedPlaces, settings: Settings, random: np.random.Generator, step: Step) -> None:
         self.crowd = crowd
         self.settings = settings
         self.random = random

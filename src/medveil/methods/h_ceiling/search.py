@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from medveil.lattice.space import Levels, Space, at_most
 from medveil.methods.h_ceiling.objective import Objective, bounds
 from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition, at_node
-from medveil.methods.h_ceiling.people import Crowd
+from medveil.methods.h_ceiling.people import PopulatedPlaces
 
 Step = Callable[[float | None], None]
 Ceiling = Literal["record", "mean"]
@@ -44,7 +44,7 @@ class Degrees:
     general nodes have no smaller degrees.
     """
 
-    def __init__(self, space: Space, crowd: Crowd) -> None:
+    def __init__(self, space: Space, crowd: PopulatedPlaces) -> None:
         self.space = space
         self.crowd = crowd
         sizes = [len(hierarchy.levels[0].groups) for hierarchy in space.hierarchies]
@@ -120,7 +120,7 @@ class Filled(Generic[Plan]):
 
 
 @dataclass(frozen=True)
-class Found(Generic[Plan]):
+class BestNode(Generic[Plan]):
     """The best node; how many keep the ceiling, and how many were looked at and filled."""
 
     levels: Levels
@@ -145,7 +145,9 @@ class NodeSearch(Generic[Plan]):
     it out where that is more than allowed.
     """
 
-    def __init__(self, crowd: Crowd, space: Space, objective: Objective, lack: Lack, fill: Fill[Plan]) -> None:
+    def __init__(
+        self, crowd: PopulatedPlaces, space: Space, objective: Objective, lack: Lack, fill: Fill[Plan]
+    ) -> None:
         self.crowd = crowd
         self.space = space
         self.price = objective.price / crowd.count
@@ -159,7 +161,7 @@ class NodeSearch(Generic[Plan]):
         every = self.space.every_node()
         return every if h >= 1.0 else every[:, self.degrees.within(every, h, ceiling)]
 
-    def best(self, h: float, ceiling: Ceiling, allowed: int, step: Step) -> Found[Plan] | None:
+    def best(self, h: float, ceiling: Ceiling, allowed: int, step: Step) -> BestNode[Plan] | None:
         """The node under the ceiling that costs least, or None where none can be filled."""
         nodes = self.nodes(h, ceiling)
         if not nodes.shape[1]:
@@ -172,7 +174,7 @@ class NodeSearch(Generic[Plan]):
         if sweep.best is None:
             return None
         levels, filled = sweep.best
-        return Found(levels, filled, nodes.shape[1], sweep.counted, sweep.planned)
+        return BestNode(levels, filled, nodes.shape[1], sweep.counted, sweep.planned)
 
     def least_degree(self, ceiling: Ceiling, allowed: int, step: Step) -> float | None:
         """The least h under which some node can be filled with so many counterfeits."""
