@@ -76,7 +76,7 @@ def rehearse(method: Method, problem: Problem, columns: Sequence[str], run: Run,
     """
     if "time_limit" in type(method).model_fields:
         # By the clock on the wall: at least so much is left.
-        limit = min(max(clock.left, 0.01), float(getattr(method, "time_limit", clock.left)))
+        limit = min(max(clock.left, 0.01), float(dict(method)["time_limit"]))
         method = method.model_copy(update={"time_limit": limit})
     rehearsal = Rehearsal.of(problem)
     method.anonymize(rehearsal, replace(run, cancelled=lambda: run.cancelled() or clock.over))

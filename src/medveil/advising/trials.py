@@ -59,7 +59,7 @@ def trials(problem: Problem, method: Method, now: KeptDetail) -> Iterator[Policy
 
 
 def _more_suppression(problem: Problem, method: Method) -> Iterator[PolicyTrial]:
-    share = getattr(method, "suppression", None)
+    share = dict(method).get("suppression")  # a parameter that methods may have, as the policy writes it
     if not isinstance(share, float) or share + MORE_SUPPRESSION > 1:
         return
     more = round(share + MORE_SUPPRESSION, 6)

@@ -57,7 +57,7 @@ class Method(BaseModel, ABC):
     def why_not(self, problem: Problem) -> str | None:
         """Why this method cannot take this problem, or None: what a comparison lists as skipped."""
         if not problem.cells.quasi:
-            return "there is not a quasi-identifier"
+            return "there is no quasi-identifier"
         if self.needs_k and all(model.least_class_size is None for model in problem.models):
             return "it needs a k: name k-anonymity under 'privacy'"
         return None

@@ -29,7 +29,7 @@ class Membership(Risk):
 
     def assess(self, comparison: Comparison) -> RiskFinding | Skipped:
         if not comparison.coverage:
-            return Skipped("there is not a quasi-identifier")
+            return Skipped("there is no quasi-identifier")
         random = comparison.random(self.name)
         targets = draw_targets(comparison, random, comparison.settings.targets // 2)
         people = strangers(comparison)

@@ -30,7 +30,7 @@ class NonUniformEntropy(Measure):
 
     def compute(self, comparison: Comparison) -> Score | Skipped:
         if not comparison.coverage:
-            return Skipped("there is not a quasi-identifier")
+            return Skipped("there is no quasi-identifier")
         parts, constant = {}, {}
         for name, coverage in comparison.coverage.items():
             counts = leaf_counts(comparison, name).astype(np.float64)

@@ -31,7 +31,7 @@ def mean_over_records(
 def weighted_by_attribute(comparison: Comparison, losses: Callable[[Coverage], NDArray[np.float64]]) -> Score | Skipped:
     """The weighted mean over quasi-identifiers of a loss per label, 1 for a record that is not published."""
     if not comparison.coverage:
-        return Skipped("there is not a quasi-identifier")
+        return Skipped("there is no quasi-identifier")
     parts = {
         name: mean_over_records(comparison, coverage, losses(coverage), 1.0)
         for name, coverage in comparison.coverage.items()

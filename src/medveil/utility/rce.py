@@ -33,7 +33,7 @@ class ReconstructionError(Measure):
     def compute(self, comparison: Comparison) -> Score | Skipped:
         coverage = _coverage(comparison)
         if not coverage:
-            return Skipped("there is not a quasi-identifier")
+            return Skipped("there is no quasi-identifier")
         kept = ~comparison.suppressed
         real = comparison.reality[kept]
         parts = {
@@ -55,7 +55,7 @@ class JointReconstructionError(Measure):
     def compute(self, comparison: Comparison) -> Score | Skipped:
         coverage = _coverage(comparison)
         if not coverage:
-            return Skipped("there is not a quasi-identifier")
+            return Skipped("there is no quasi-identifier")
         kept = ~comparison.suppressed
         points = np.ones(int(np.count_nonzero(kept)))
         size = 1.0

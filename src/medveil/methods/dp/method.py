@@ -54,7 +54,7 @@ class DifferentiallyPrivate(Method):
 
     def why_not(self, problem: Problem) -> str | None:
         if not problem.cells.quasi:
-            return "there is not a quasi-identifier"
+            return "there is no quasi-identifier"
         if [model.name for model in problem.models] != [DifferentialPrivacy.name]:
             return "it keeps differential-privacy, which must be the only model"
         if not problem.schema.sensitive:

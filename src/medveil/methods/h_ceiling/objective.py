@@ -40,7 +40,7 @@ class Objective:
 
     def by_level(self, crowd: PopulatedPlaces) -> list[Numbers]:
         """For each quasi-identifier and level, what it adds to the objective of a node where everybody is published
-        and there is not a counterfeit: no release of the node costs less than the sum of these.
+        and there is no counterfeit: no release of the node costs less than the sum of these.
         """
         covered, lost = widest(crowd.hierarchies), group_losses(crowd.hierarchies)
         share = np.asarray(self.weights) / max(float(np.sum(self.weights)), ROOM)
