@@ -13,6 +13,7 @@ ORDER = (
     "system",
     "processes",
     "workspace",
+    "working_folder",
     "registry",
     "table",
     "sources",

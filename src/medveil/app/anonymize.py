@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -20,6 +19,7 @@ from medveil.release.ledgers import Ledgers
 from medveil.release.manifest import INTERNAL
 from medveil.release.release import Release
 from medveil.run import Listener, Run
+from medveil.working_folder import WorkingFolder
 
 
 def anonymize(
@@ -53,16 +53,17 @@ def anonymize(
             made = make(checked, workspace, data, target, run)
             manifest = made.manifest if made.reports is None else made.reports.write(target, made.manifest, run)
         return Release(Path(out), manifest)
-    target = Path(tempfile.mkdtemp(prefix="medveil-"))
+    working = WorkingFolder()
+    target = working.path
     try:
         with run.stoppable():
             made = make(checked, workspace, data, target, run)
         # Drawing takes longer than a small run: it waits until somebody wants files.
         release = Release(target, made.manifest, None if made.reports is None else made.reports.write)
     except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
+        working.close()
         raise
-    weakref.finalize(release, shutil.rmtree, target, ignore_errors=True)
+    weakref.finalize(release, working.close)
     return release
 
 

@@ -38,6 +38,7 @@ from medveil.report.page import can_be_made
 from medveil.report.reports import NOT_MEASURED, Reports, make_reports
 from medveil.risk.leaking import leakage_of_comparison
 from medveil.run import Run, Stage
+from medveil.table.formulas import formula_cells
 from medveil.table.schema import Role
 from medveil.workspace import Workspace
 
@@ -86,6 +87,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         if policy.leakage is not None:
             alert(policy.leakage, comparison)
         refuse_telling_release(policy, comparison)
+        warnings += _formulas(comparison, run)
         measured = _measured(comparison, policy, workspace, run)
         content = {
             "policy": policy.model_dump(mode="json", exclude_unset=True),
@@ -104,6 +106,19 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         run.step(Stage.DRAW)
         wanted = policy.output.report and can_be_made()
         return Made(manifest, make_reports(manifest, comparison, content) if wanted else None)
+
+
+def _formulas(comparison: Comparison, run: Run) -> list[str]:
+    """What the steward is told of cells that a spreadsheet would run."""
+    number = formula_cells(comparison.published)
+    if not number:
+        return []
+    words = (
+        f"{number:,} cells of the release begin like formulas, which a spreadsheet runs when it opens the file. "
+        "Clean them in the original, or tell recipients to import the columns as text; their page says so."
+    )
+    run.warn(words)
+    return [words]
 
 
 def _measured(comparison: Comparison, policy: Policy, workspace: Workspace, run: Run) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -29,6 +28,7 @@ from medveil.release.draft import Counting
 from medveil.release.manifest import Manifest, read_manifest
 from medveil.release.status import NOT_CHECKED, Status, read_status
 from medveil.sources.source import Source
+from medveil.working_folder import WorkingFolder
 from medveil.workspace import Workspace
 
 _UNFIT = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException, duckdb.OutOfRangeException)
@@ -69,10 +69,10 @@ def audit(
     without_key = source is not None and secret is None and needs_secret(manifest.attributes)
     try:
         with (
-            tempfile.TemporaryDirectory(prefix="medveil-") as spill,
+            WorkingFolder() as working,
             open_door(folder, manifest, interrupting) as door,
         ):
-            source = None if without_key else _changed(door, manifest, source, secret, Path(spill))
+            source = None if without_key else _changed(door, manifest, source, secret, working.path)
             unfit = column_problems(manifest, door.names)
             if unfit:
                 return _unfit(manifest, (*problems, *unfit))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from medveil.auditor.reading import relation, text
 from medveil.release.manifest import Manifest
 from medveil.sources.source import Source
 from medveil.table.labels import ANYTHING
+from medveil.working_folder import WorkingFolder
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def file_door(
     interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]],
 ) -> Iterator[FileDoor]:
     """A door to the files of a release directory."""
-    with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
-        config: dict[str, Any] = {"temp_directory": spill, "autoinstall_known_extensions": "false"}
+    with WorkingFolder() as working:
+        config: dict[str, Any] = {"temp_directory": str(working.path), "autoinstall_known_extensions": "false"}
         with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
             yield FileDoor(connection, open_release(manifest.published(folder)))

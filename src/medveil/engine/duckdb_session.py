@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -16,6 +13,7 @@ import pyarrow as pa
 
 from medveil.engine.interface import Limits
 from medveil.errors import CancelledError, InputError
+from medveil.working_folder import WorkingFolder
 
 
 class Session:
@@ -27,7 +25,8 @@ class Session:
         self._spill = limits.spill
         if self._spill is not None:
             self._spill.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.folder = Path(tempfile.mkdtemp(prefix="medveil-", dir=self._spill))
+        self._working = WorkingFolder(self._spill)
+        self.folder = self._working.path
         config: dict[str, Any] = {"temp_directory": str(self.folder), "autoinstall_known_extensions": "false"}
         if limits.threads is not None:
             config["threads"] = limits.threads
@@ -37,7 +36,7 @@ class Session:
 
     def close(self) -> None:
         self.connection.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._working.close()
         if self._spill is not None and self._spill.is_dir() and not any(self._spill.iterdir()):
             self._spill.rmdir()
 

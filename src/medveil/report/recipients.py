@@ -38,7 +38,8 @@ from medveil.report.groups import MOST_VALUES, Groups, shown
 from medveil.report.method_pictures import counterfeit_pictures, method_figures
 from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups
-from medveil.report.words import clean
+from medveil.report.words import clean, plural
+from medveil.table.formulas import formula_cells
 from medveil.table.labels import parse_label, set_label
 from medveil.table.schema import Role
 
@@ -63,6 +64,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
                 *counterfeit_pictures(pictures, manifest.rows, companions),
             ],
         ),
+        *_formulas(published),
         files_section(manifest),
     ]
     return Page(
@@ -73,6 +75,18 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
         sections=sections,
         footer=("Made by medveil from the release and its manifest alone; it says nothing that they do not hold.",),
     )
+
+
+def _formulas(published: pa.Table) -> list[Section]:
+    """What recipients are told of cells that a spreadsheet would run."""
+    number = formula_cells(published)
+    if not number:
+        return []
+    words = (
+        f"{plural(number, 'cell')} of the release begin like formulas (with =, +, - or @). Do not open the file in a "
+        "spreadsheet by a click, which would run them: import its columns as text."
+    )
+    return [Section("formulas", "Before you open it in a spreadsheet", [words])]
 
 
 def _explained(manifest: Manifest) -> Sequence[str]:

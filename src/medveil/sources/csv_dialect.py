@@ -6,8 +6,6 @@ import codecs
 import csv
 import io
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from pathlib import Path
 from medveil.errors import InputError, PolicyError
 from medveil.sources.formats import SAMPLE, TEXT, canonical_encoding, compression_of, open_packed, recognize, sample_of
 from medveil.sources.header import holds_a_record
+from medveil.working_folder import WorkingFolder
 
 DELIMITERS = (",", ";", "\t", "|")
 QUOTE = '"'
@@ -73,9 +72,9 @@ def find_dialect(
     heading = _heading(path.name, _fields(text, delimiter), columns, headed=headed, sure=header is not None)
     if encoding == "utf-8" and compression in _READ_BY_ENGINES:
         return Dialect(path, delimiter, encoding, compression, headed), heading
-    folder = Path(tempfile.mkdtemp(prefix="medveil-"))
-    dialect = Dialect(folder / "utf8.csv", delimiter, encoding, "none", headed)
-    weakref.finalize(dialect, shutil.rmtree, folder, ignore_errors=True)
+    working = WorkingFolder()
+    dialect = Dialect(working.path / "utf8.csv", delimiter, encoding, "none", headed)
+    weakref.finalize(dialect, working.close)
     _copy_as_utf8(path, compression, encoding, dialect.readable)
     return dialect, heading
 
