@@ -29,6 +29,7 @@ from medveil.policy import (
     Policy,
     PseudonymPolicy,
     ShiftPolicy,
+    TablePolicy,
 )
 from medveil.privacy import models
 from medveil.profiles import profiles
@@ -96,6 +97,7 @@ def page() -> str:
 
 def policy_parts() -> Iterator[Any]:
     yield Policy
+    yield from ("Under `tables`, for each of several linked tables:", TablePolicy)
     yield from ("Under `attributes`, for each column:", AttributePolicy)
     yield from ("Under `derive`, of a column of dates:", DerivePolicy, "Under `shift`:", ShiftPolicy)
     yield from (

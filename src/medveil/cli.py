@@ -207,7 +207,7 @@ def audit_dp(
 
 @app.command()
 def inspect(
-    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    data: Annotated[list[Path], typer.Argument(help="A CSV or Parquet file; several for linked tables.")],
     policy_out: Annotated[Path | None, typer.Option(help="Write a commented starter policy to this file.")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -216,15 +216,25 @@ def inspect(
     header: Header = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what each column seems to be, and how many people it gives away."""
+    """Tell what each column seems to be, how many people it gives away, and by which keys several tables are linked."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import inspect as use_case  # noqa: PLC0415
 
+    reading = _reading(delimiter, encoding, missing, columns, header)
     with _run() as run:
-        found = use_case.inspect(data, run=run, **_reading(delimiter, encoding, missing, columns, header))
-    _print(found, as_json, lambda: terminal.show_inspection(found))
+        if len(data) > 1:
+            linked = use_case.inspect_linked(data, run=run, **reading)
+        else:
+            found = use_case.inspect(data[0], run=run, **reading)
+    if len(data) > 1:
+        _print(linked, as_json, lambda: terminal.show_linked_inspection(linked))
+    else:
+        _print(found, as_json, lambda: terminal.show_inspection(found))
     if policy_out is not None:
-        use_case.write_policy(found, data, policy_out)
+        if len(data) > 1:
+            use_case.write_linked_policy(linked, data, policy_out)
+        else:
+            use_case.write_policy(found, data[0], policy_out)
         typer.echo(f"A starter policy is in {policy_out}: read it, correct it, then run medveil anonymize.", err=True)
 
 

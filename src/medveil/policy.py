@@ -196,6 +196,12 @@ class AttributePolicy(_Part):
     derive: Annotated[
         DerivePolicy | None, Field(description="A number made of its dates, such as an age, in their place.")
     ] = None
+    set: Annotated[
+        bool,
+        Field(
+            description="All values of a person together are one set, such as diagnoses: what km-anonymity is about."
+        ),
+    ] = False
 
     @model_validator(mode="after")
     def _changes_fit_the_role(self) -> AttributePolicy:
@@ -207,6 +213,8 @@ class AttributePolicy(_Part):
             raise PydanticCustomError("shift", "only a column of role date can be shifted")
         if self.derive is not None and self.role not in {Role.QUASI, Role.SENSITIVE, Role.PLAIN}:
             raise PydanticCustomError("derive_role", "what is derived is quasi, sensitive or plain")
+        if self.set and (self.role is not Role.SENSITIVE or self.derive is not None):
+            raise PydanticCustomError("set", "only a sensitive column as it is can be a set")
         if self.subject and self.role is not Role.KEY:
             raise PydanticCustomError("key_subject", "'subject: true' belongs to a key; give others 'role: subject'")
         return self
@@ -289,16 +297,34 @@ class LeakagePolicy(_Part):
     ] = ()
 
 
+Data = str | Annotated[SourceSpec, OneOf("type", sources, usual=FileSpec.name)]
+
+
+class TablePolicy(_Part):
+    """One of several linked tables."""
+
+    data: Annotated[Data, Field(description="The records of this table.")]
+    key: Annotated[
+        dict[str, str],
+        Field(
+            description="Columns that point to another table, `{PATIENT: patients.Id}`; they are published as the "
+            "pseudonym of what they point to, and need no line of their own under `attributes`."
+        ),
+    ] = {}
+    attributes: Annotated[dict[str, AttributePolicy], Field(description="What each other column of this table is.")]
+
+
 class Policy(_Part):
     """A data set, what each of its columns is, and what must hold for its release."""
 
-    data: Annotated[
-        str | Annotated[SourceSpec, OneOf("type", sources, usual=FileSpec.name)] | None,
-        Field(description="The records; left out where a frame is given."),
-    ] = None
+    data: Annotated[Data | None, Field(description="The records; left out where a frame is given.")] = None
     attributes: Annotated[
         dict[str, AttributePolicy], Field(description="What each column is; one that is not named is not published.")
-    ]
+    ] = {}
+    tables: Annotated[
+        dict[str, TablePolicy],
+        Field(description="Linked tables in the place of `data` and `attributes`, each by the name of its file."),
+    ] = {}
     privacy: Annotated[
         tuple[Annotated[PrivacyModel, OneOf("model", models)], ...], Field(description="What must hold, all at once.")
     ]
@@ -332,6 +358,12 @@ class Policy(_Part):
 
     @model_validator(mode="after")
     def _roles_fit_together(self) -> Policy:
+        if self.tables:
+            check_tables(self)
+        elif "attributes" not in self.model_fields_set:
+            raise PydanticCustomError("no_attributes", "'attributes' or 'tables' is required")
+        elif any(attribute.set for attribute in self.attributes.values()):
+            raise PydanticCustomError("set_of_one_table", "'set: true' is for linked tables: see 'tables'")
         subjects = [name for name, a in self.attributes.items() if a.role is Role.SUBJECT or a.subject]
         if len(subjects) > 1:
             raise PydanticCustomError("subjects", "only one column can be the subject")
@@ -361,6 +393,82 @@ class Policy(_Part):
                     "'leakage' names '{name}', which is not published. {hint}",
                     {"name": name, "hint": did_you_mean(name, published)},
                 )
+
+
+_TABLE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_TAKEN = frozenset({"manifest", "report", "internal", "release"})
+
+
+def check_tables(policy: Policy) -> None:
+    """Refuse tables that cannot be linked: one holds the people, and every other leads to it."""
+    if policy.model_fields_set & {"data", "attributes"}:
+        raise PydanticCustomError("both", "'tables' stands in the place of 'data' and 'attributes'")
+    if policy.profile is not None or policy.leakage is not None:
+        raise PydanticCustomError("one_table", "'profile' and 'leakage' are for one table, not for linked ones")
+    for name in policy.tables:
+        if not _TABLE_NAME.fullmatch(name) or name.lower() in _TAKEN:
+            raise PydanticCustomError(
+                "table_name",
+                "a table is called by letters, digits, - and _, as its file will be, and not {taken}",
+                {"taken": ", ".join(sorted(_TAKEN))},
+            )
+    if len({name.lower() for name in policy.tables}) < len(policy.tables):
+        raise PydanticCustomError("table_names", "tables differ in more than case: their files may not")
+    roots = [name for name, table in policy.tables.items() if not table.key]
+    if len(roots) != 1:
+        raise PydanticCustomError(
+            "roots",
+            "one table holds the people and points to no other, and every other has a 'key' that leads to it; here {n} "
+            "tables point to no other",
+            {"n": len(roots)},
+        )
+    for name, table in policy.tables.items():
+        for target in table.key.values():
+            _check_target(policy, name, target)
+        if any(a.role is Role.SUBJECT or a.subject for a in table.attributes.values()):
+            raise PydanticCustomError("table_subject", "in linked tables the key of the first table names the person")
+        twice = sorted(table.key.keys() & table.attributes.keys())
+        if twice:
+            raise PydanticCustomError(
+                "key_twice", "'{name}' points to another table and needs no line under 'attributes'", {"name": twice[0]}
+            )
+        _own_key(policy, name)
+    in_order(policy)
+
+
+def _own_key(policy: Policy, name: str) -> str | None:
+    """The column that other tables point to."""
+    keys = [column for column, a in policy.tables[name].attributes.items() if a.role is Role.KEY]
+    if len(keys) > 1 or (not keys and not policy.tables[name].key):
+        raise PydanticCustomError(
+            "own_key", "table '{table}' needs one column of role key, which names its records", {"table": name}
+        )
+    return keys[0] if keys else None
+
+
+def _check_target(policy: Policy, name: str, target: str) -> None:
+    table, _, column = target.partition(".")
+    if table not in policy.tables or table == name or _own_key(policy, table) != column:
+        raise PydanticCustomError(
+            "target",
+            "'{target}' is not the key of another table: write 'table.column', with a column of role key",
+            {"target": target},
+        )
+
+
+def in_order(policy: Policy) -> list[str]:
+    """The tables, each after those that it points to."""
+    ordered: list[str] = []
+    while len(ordered) < len(policy.tables):
+        ready = [
+            name
+            for name, table in policy.tables.items()
+            if name not in ordered and all(target.partition(".")[0] in ordered for target in table.key.values())
+        ]
+        if not ready:
+            raise PydanticCustomError("circle", "tables point to each other in a circle")
+        ordered += ready
+    return ordered
 
 
 def _check_people(attributes: Mapping[str, AttributePolicy], *, named: bool) -> None:
@@ -467,11 +575,13 @@ def _known_keys(place: tuple[Any, ...]) -> list[str]:
     match place:
         case ():
             return list(Policy.model_fields)
-        case ("attributes", _):
+        case ("tables", _):
+            return list(TablePolicy.model_fields)
+        case ("attributes", _) | ("tables", _, "attributes", _):
             return list(AttributePolicy.model_fields)
-        case ("attributes", _, "derive"):
+        case ("attributes", _, "derive") | ("tables", _, "attributes", _, "derive"):
             return list(DerivePolicy.model_fields)
-        case ("attributes", _, "shift"):
+        case ("attributes", _, "shift") | ("tables", _, "attributes", _, "shift"):
             return list(ShiftPolicy.model_fields)
         case ("pseudonyms",):
             return list(PseudonymPolicy.model_fields)

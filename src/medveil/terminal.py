@@ -19,7 +19,7 @@ from medveil.app.advice import advice
 from medveil.app.compare import ComparedRun
 from medveil.app.demo import Tour
 from medveil.app.hierarchy import Proposal
-from medveil.app.inspect import Inspection
+from medveil.app.inspect import Inspection, LinkedInspection
 from medveil.app.measure import Measurement
 from medveil.app.reached import Reached
 from medveil.app.reproduce import Reproduced
@@ -30,7 +30,7 @@ from medveil.hierarchy.draw import draw
 from medveil.methods import figures_of
 from medveil.release.figures import Remark
 from medveil.release.ledger import Account
-from medveil.release.manifest import INTERNAL
+from medveil.release.manifest import INTERNAL, Manifest
 from medveil.release.release import Release
 from medveil.release.status import NOT_CHECKED, Status
 from medveil.release.truthful import Truthful
@@ -72,7 +72,7 @@ def show_release(release: Release) -> None:
     manifest = release.manifest
     rows = manifest.rows
     console.print(f"[bold]Release written to {release.folder}[/bold]")
-    parts = [f"{rows['published']:,} records published"]
+    parts = [f"{rows['published']:,} {'people' if manifest.tables else 'records'} published"]
     if "suppressed" in rows:
         parts.append(f"{rows['suppressed']:,} of {rows['input']:,} suppressed")
     if rows.get("counterfeit"):
@@ -90,11 +90,16 @@ def show_release(release: Release) -> None:
     levels = Table(
         "column", "role", "level", "leaked before", "leaks now", box=None, header_style="bold", pad_edge=False
     )
-    for attribute in manifest.attributes:
-        level, leak = attribute["level"], leaks.get(attribute["name"], {})
+    for name, attribute in _columns_of(manifest):
+        level, leak = attribute["level"], leaks.get(name, {})
         shares = [_share(leak.get(when)) for when in ("before", "after")]
-        levels.add_row(Text(attribute["name"]), attribute["role"], "" if level is None else str(level), *shares)
+        levels.add_row(Text(name), attribute["role"], "" if level is None else str(level), *shares)
     console.print(levels)
+    for name, table in manifest.tables.items():
+        told = table["rows"]
+        strays = f", {told['strays']:,} of which point to nobody" if told["strays"] else ""
+        console.print(f"{table['file']}: {told['published']:,} of {told['input']:,} records of '{name}'{strays}.")
+    _show_uncovered(manifest.uncovered)
     _show_advice(advice(release.folder))
     if not can_be_made():
         console.print(Text(NOT_INSTALLED))
@@ -115,6 +120,23 @@ def _show_advice(found: Advice | None) -> None:
         console.print(Text(f"   In the policy: {suggestion.in_policy}"))
     if len(found.suggestions) > len(shown):
         console.print(f"{len(found.suggestions) - len(shown)} more are on the steward's page.")
+
+
+def _columns_of(manifest: Manifest) -> list[tuple[str, Mapping[str, Any]]]:
+    """The published columns; those of linked tables by table and name."""
+    if not manifest.tables:
+        return [(attribute["name"], attribute) for attribute in manifest.attributes]
+    return [(f"{name}.{a['name']}", a) for name, table in manifest.tables.items() for a in table["attributes"]]
+
+
+def _show_uncovered(uncovered: Sequence[Mapping[str, Any]]) -> None:
+    """What no claim covers, with the share of people whom it alone singles out."""
+    if not uncovered:
+        return
+    table = Table("no claim covers", "singles out", box=None, header_style="bold", pad_edge=False)
+    for left in uncovered:
+        table.add_row(Text(visible(str(left["what"]))), f"{left['singled_out']:.1%}")
+    console.print(table)
 
 
 def _internal(release: Release, name: str) -> dict[str, Any] | None:
@@ -277,6 +299,18 @@ def show_inspection(found: Inspection) -> None:
         console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
 
 
+def show_linked_inspection(found: LinkedInspection) -> None:
+    for name, table in found.tables.items():
+        console.print(f"[bold]{name}[/bold]")
+        show_inspection(table)
+    if found.links.root is not None:
+        console.print(f"The people are in '{found.links.root}'.")
+    for pointer in found.links.pointers:
+        console.print(Text(f"{pointer.table}.{pointer.column} points to {pointer.to_table}.{pointer.to_column}."))
+    for name in found.links.apart:
+        console.print(Text(f"Nothing connects '{name}' with the people.", style="yellow"))
+
+
 def show_truthful(found: Truthful, out: Path) -> None:
     console.print(f"[bold]{found.table.num_rows:,} records written to {out}[/bold]")
     console.print(f"{found.dropped:,} were dropped as counterfeit.")
@@ -325,6 +359,7 @@ def show_audit(report: AuditReport) -> None:
         console.print(f"[red]This release {said}.[/red]")
     else:
         console.print("[yellow]What could be checked holds; the rest needs what is named above.[/yellow]")
+    _show_uncovered(report.uncovered)
     for point in report.unchecked:
         console.print(Text(f"Not checked: {visible(point)}."))
     if report.told not in {None, Status.FOR_PUBLICATION}:

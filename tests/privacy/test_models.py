@@ -54,7 +54,8 @@ def town(tables):
 
 def test_all_models_are_found():
     """Those that look at classes; what holds by proof alone has no verdict on them."""
-    assert {name for name, model in models().items() if model.basis != "proof"} == set(EXAMPLES)
+    of_classes = {name for name, model in models().items() if model.basis != "proof" and not model.about_sets}
+    assert of_classes == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

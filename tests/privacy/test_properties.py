@@ -136,7 +136,8 @@ def test_no_more_can_stay_than_the_largest_part_that_holds(model):
 
 
 def test_every_model_is_tried():
-    assert {model.name for model in MODELS} == {name for name, model in models().items() if model.basis != "proof"}
+    of_classes = {name for name, model in models().items() if model.basis != "proof" and not model.about_sets}
+    assert {model.name for model in MODELS} == of_classes
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from medveil.app.changing import KEY_FILE
-from medveil.app.preparation import reading_options
+from medveil.app.preparation import open_data, reading_options, source_of
 from medveil.app.starting import started
 from medveil.auditor import AuditReport
 from medveil.auditor import audit as prove
 from medveil.errors import MedveilError
+from medveil.policy import Policy, load_policy
 from medveil.release.manifest import INTERNAL
 from medveil.release.places import places_of
 from medveil.run import Listener, Run, Stage
 from medveil.sources.opening import open_source
+from medveil.sources.source import Source
 from medveil.table.pseudonyms import ReleaseKey
 from medveil.workspace import Workspace
 
@@ -31,14 +33,16 @@ def audit(
     run: Run | None = None,
     **options: Any,
 ) -> AuditReport:
-    """Prove the claims of a release again; `source` is the original, for claims that need it.
+    """Prove the claims of a release again; `source` is the original, for claims that need it: a file, a frame, or the
+    policy, which names the tables of a linked release.
 
     Where the steward's internal files are at hand, they say how the source is to be read; `options` say so elsewhere.
     """
     directory = Path(directory)
     run = started(run, progress=progress, cancelled=cancelled)
     run.step(Stage.PROVE)
-    opened, base, places, secret = None, None, {}, None
+    opened: Source | Mapping[str, Source] | None = None
+    base, places, secret = None, {}, None
     if source is not None:
         policy, folder = _own_policy(directory / INTERNAL)
         base = None if folder is None else replace(run.workspace, folder=folder)
@@ -46,7 +50,12 @@ def audit(
         data = policy.get("data")
         if isinstance(data, Mapping) and not any(value is not None and value != [] for value in options.values()):
             options = reading_options(data)
-        opened = open_source(source, **options)
+        if is_policy(source):
+            opened, base = _named_by(source, run.workspace)
+        elif isinstance(source, Mapping) and all(isinstance(one, Source) for one in source.values()):
+            opened = source
+        else:
+            opened = open_source(source, **options)
         secret = _own_key(directory / INTERNAL, policy, base)
     with run.stoppable():
         return prove(
@@ -58,6 +67,21 @@ def audit(
             step=lambda share: run.step(Stage.PROVE, share),
             interrupting=run.interrupting,
         )
+
+
+def is_policy(source: Any) -> bool:
+    """Whether a source is named by a policy."""
+    if isinstance(source, Policy):
+        return True
+    return isinstance(source, str | Path) and Path(source).suffix.lower() in {".yaml", ".yml"}
+
+
+def _named_by(source: Any, workspace: Workspace) -> tuple[Source | Mapping[str, Source], Workspace]:
+    """The data that a policy names, and where its paths start."""
+    policy, workspace = load_policy(source, workspace)
+    if policy.tables:
+        return {name: source_of(table.data).open(workspace) for name, table in policy.tables.items()}, workspace
+    return open_data(policy, workspace), workspace
 
 
 def _own_policy(internal: Path) -> tuple[Mapping[str, Any], Path | None]:

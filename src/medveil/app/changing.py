@@ -57,7 +57,7 @@ def derivations(policy: Policy) -> dict[str, str]:
     """How columns are made of dates, by the names that they are published by."""
     found: dict[str, str] = {}
     for name, attribute in policy.attributes.items():
-        change = _change(name, attribute)
+        change = change_of(name, attribute)
         if isinstance(change, Derivation):
             found[published_name(name, attribute)] = change.kind
     return found
@@ -93,16 +93,17 @@ def _after(attribute: AttributePolicy) -> AttributePolicy:
 def flat_table(policy: Policy) -> ChangedTable:
     """The one table of a policy, and what becomes of its columns."""
     columns = tuple(
-        ChangedColumn(published_name(name, a), name, _change(name, a), a.format)
+        ChangedColumn(published_name(name, a), name, change_of(name, a), a.format)
         for name, a in policy.attributes.items()
         if a.role is not Role.IDENTIFIER
     )
     return ChangedTable("release", columns, person_of(policy.attributes))
 
 
-def _change(name: str, attribute: AttributePolicy) -> Change | None:
+def change_of(name: str, attribute: AttributePolicy, table: str | None = None) -> Change | None:
+    """What becomes of a column; in one of several tables its key has a space of that table's."""
     if attribute.role is Role.KEY:
-        return Pseudonym(name)
+        return Pseudonym(name if table is None else f"{table}.{name}")
     if attribute.shift is not None:
         return Shift(attribute.shift.days)
     asked = attribute.derive
@@ -113,6 +114,9 @@ def _change(name: str, attribute: AttributePolicy) -> Change | None:
     if asked.days_after is not None:
         return Derivation("days_after", asked.days_after)
     assert asked.days_since is not None
+    above, dot, column = asked.days_since.partition(".")
+    if table is not None and dot:
+        return Derivation("days_since", column, above)
     return Derivation("days_since", asked.days_since)
 
 

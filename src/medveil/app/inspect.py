@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from medveil.app.starting import started
 from medveil.engine import Limits
-from medveil.errors import OutputError
+from medveil.errors import InputError, OutputError
 from medveil.guessing.code_trees import with_code_tree
 from medveil.guessing.guess import ColumnProfile, Guess, guess
+from medveil.guessing.linked_policy import linked_policy
+from medveil.guessing.links import Columns, FoundLinks, Pointer, find_links
 from medveil.guessing.starter_policy import one_subject, starter_policy
 from medveil.release.directory import write_whole
 from medveil.run import Listener, Run, Stage
@@ -58,11 +65,80 @@ class Inspection:
         return {"rows": self.rows, "quasi": self.quasi, "unique": self.unique, "columns": columns}
 
 
+@dataclass(frozen=True)
+class LinkedInspection:
+    """Several tables, each looked at for itself, and the links between them."""
+
+    tables: Mapping[str, Inspection]
+    links: FoundLinks
+
+    def policy(self, paths: Mapping[str, str]) -> str:
+        """A commented starter policy for the tables at these paths."""
+        if self.links.root is None:
+            raise InputError(
+                "No table holds people whom the others point to.",
+                "One table needs a column with a value of its own in every record, and the others the same values.",
+            )
+        return linked_policy(paths, _columns(self.tables), self.links, dt.datetime.now(dt.UTC).date())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same without samples of values."""
+        return {
+            "tables": {name: found.to_dict() for name, found in self.tables.items()},
+            "people": self.links.root,
+            "keys": dict(self.links.keys),
+            "links": {f"{p.table}.{p.column}": f"{p.to_table}.{p.to_column}" for p in self.links.pointers},
+            "apart": list(self.links.apart),
+        }
+
+
+def _columns(tables: Mapping[str, Inspection]) -> dict[str, Columns]:
+    return {name: list(zip(found.profiles, found.guesses, strict=True)) for name, found in tables.items()}
+
+
+def inspect_linked(paths: Sequence[str | Path], *, run: Run | None = None, **options: Any) -> LinkedInspection:
+    """Look at several files, and find the keys between them."""
+    run = started(run)
+    named = {_table_name(Path(path)): Path(path) for path in paths}
+    if len(named) < len(paths):
+        raise InputError("Two files have one name.", "Tables are called after their files: rename one.")
+    tables = {name: inspect(path, run=run, **options) for name, path in named.items()}
+    values: dict[tuple[str, str], pa.Array] = {}
+
+    def values_of(table: str, column: str) -> pa.Array:
+        if (table, column) not in values:
+            with run.engine(open_source(named[table], **options), [column]) as engine:
+                found = engine.values(column)["value"].combine_chunks()
+            values[table, column] = found.filter(found.is_valid())
+        return values[table, column]
+
+    def shared(pointer: Pointer) -> float:
+        own, keys = values_of(pointer.table, pointer.column), values_of(pointer.to_table, pointer.to_column)
+        return float(pc.sum(pc.is_in(own, keys)).as_py() or 0) / max(len(own), 1)
+
+    with run.stoppable():
+        return LinkedInspection(tables, find_links(_columns(tables), shared))
+
+
+def _table_name(path: Path) -> str:
+    """What a table is called after its file: `conditions.csv.gz` is `conditions`."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", path.name.partition(".")[0]) or "table"
+
+
+def write_linked_policy(found: LinkedInspection, paths: Sequence[Path], out: Path) -> None:
+    """A linked starter policy beside which the data are named relatively; never over a file that is there."""
+    _write(lambda: found.policy({_table_name(path): os.path.relpath(path, out.parent) for path in paths}), out)
+
+
 def write_policy(found: Inspection, data: Path, out: Path) -> None:
     """A starter policy beside which the data are named relatively; never over a file that is there."""
+    _write(lambda: found.policy(os.path.relpath(data, out.parent)), out)
+
+
+def _write(policy: Callable[[], str], out: Path) -> None:
     if out.exists():
         raise OutputError(f"'{out}' already exists.", "Name a new file, or remove that one first.")
-    text = found.policy(os.path.relpath(data, out.parent))
+    text = policy()
     try:
         write_whole(out, text)
     except OSError as error:

@@ -31,7 +31,7 @@ from medveil.run import Run, Stage
 from medveil.sources.csv import WRITTEN
 from medveil.sources.file import FileSpec
 from medveil.sources.opening import open_source
-from medveil.sources.source import Source
+from medveil.sources.source import Source, SourceSpec
 from medveil.table.schema import Attribute, Kind, Role, Schema
 from medveil.workspace import Workspace
 
@@ -148,7 +148,7 @@ def _count_found(
     run.step(Stage.COUNT)
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
-    kinds = {name: _kind(policy.attributes[name]) or _guessed_kind(engine.profile(name)) for name in columns}
+    kinds = {name: kind_of(policy.attributes[name]) or _guessed_kind(engine.profile(name)) for name in columns}
     joined, people = with_population(raw, schema, _population(models, workspace, engine.missing, named), run.engine)
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds, _formats(schema)), population=people)
     if schema.subject is not None:
@@ -182,7 +182,7 @@ def _count_declared(
         schema.quasi,
         schema.sensitive,
         {name: specification(policy.attributes[name]) for name in columns},
-        {name: _kind(policy.attributes[name]) for name in columns},
+        {name: kind_of(policy.attributes[name]) for name in columns},
         workspace,
         formats=_formats(schema),
         undeclared_sensitive=spending.delta > 0,
@@ -221,7 +221,7 @@ def _schema(policy: Policy, source: Source) -> Schema:
             Attribute(
                 name,
                 attribute.role,
-                _kind(attribute) or Kind.CATEGORY,
+                kind_of(attribute) or Kind.CATEGORY,
                 attribute.format,
                 person=attribute.role is Role.KEY and name == person_of(policy.attributes),
             )
@@ -230,7 +230,7 @@ def _schema(policy: Policy, source: Source) -> Schema:
     )
 
 
-def _kind(attribute: AttributePolicy) -> Kind | None:
+def kind_of(attribute: AttributePolicy) -> Kind | None:
     """The declared type, or the one that the hierarchy needs; None where it is to be found out."""
     if attribute.type is not None:
         return attribute.type
@@ -250,6 +250,11 @@ def _resolve(models: Sequence[PrivacyModel], schema: Schema) -> list[PrivacyMode
     """The models, one for each sensitive attribute that they are about, their columns checked."""
     resolved: list[PrivacyModel] = []
     for model in models:
+        if model.about_sets:
+            raise PolicyError(
+                f"The model '{model.name}' is about the values that a person has in several records.",
+                "Use it with linked tables ('tables:') on a column with 'set: true'.",
+            )
         for name in model.on or ():
             if name not in schema.quasi:
                 raise PolicyError(
@@ -310,13 +315,18 @@ def with_engine(run: Run, policy: Policy) -> Run:
 
 def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
     """The source that a policy names, or the given one in its place."""
-    described = FileSpec(path=policy.data) if isinstance(policy.data, str) else policy.data
-    if data is None and described is None:
+    if data is None and policy.data is None:
         raise PolicyError("The policy names no data.", "Add 'data: FILE', or give a frame.")
     if data is not None:
-        return open_source(data, **reading_options(described.model_dump() if described else {}))
-    assert described is not None
-    return described.open(workspace)
+        named = None if policy.data is None else source_of(policy.data)
+        return open_source(data, **reading_options(named.model_dump() if named else {}))
+    assert policy.data is not None
+    return source_of(policy.data).open(workspace)
+
+
+def source_of(data: str | SourceSpec) -> SourceSpec:
+    """A source as a policy names it: a plain path is a file."""
+    return FileSpec(path=data) if isinstance(data, str) else data
 
 
 def reading_options(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,6 +348,10 @@ def opened(
 ) -> Iterator[tuple[Problem, Source]]:
     """The problem that a policy poses, with the engine that holds its rows open."""
     run = run or Run()
+    if policy.tables:
+        raise PolicyError(
+            "This looks at one table, and the policy names several.", "'anonymize' and 'audit' take linked tables."
+        )
     source = open_data(policy, workspace, data)
     run.step(Stage.READ)
     with prepare(policy, source, workspace, run, population=population) as problem:

@@ -28,9 +28,9 @@ TOLD = 0.05
 """The share of people whom a plain column may single out where the policy does not say otherwise."""
 
 
-def refuse_what_names_people(attributes: Mapping[str, AttributePolicy], engine: Engine) -> None:
+def refuse_what_names_people(attributes: Mapping[str, AttributePolicy], engine: Engine, table: str = "") -> None:
     """Nobody knows what a free text tells, and a column that identifies undoes everything else, whatever role it is
-    given: such columns are published only where the policy insists.
+    given: such columns are published only where the policy insists. `table` stands before the names of columns.
     """
     for name, attribute in attributes.items():
         if attribute.insist is True or attribute.role not in {Role.SENSITIVE, Role.PLAIN}:
@@ -38,8 +38,8 @@ def refuse_what_names_people(attributes: Mapping[str, AttributePolicy], engine: 
         looks = _looks_like(guess(engine.profile(name)), attribute.role)
         if looks is not None:
             raise PolicyError(
-                f"Column '{name}' looks like {looks}.",
-                f"Give '{name}' the role identifier, or insist with 'insist: true'.",
+                f"Column '{table}{name}' looks like {looks}.",
+                f"Give '{table}{name}' the role identifier, or insist with 'insist: true'.",
             )
 
 

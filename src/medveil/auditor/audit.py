@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
+from medveil.auditor.audit_linked import audit_linked
 from medveil.auditor.changed import ChangedSource, SourceTable, needs_secret
-from medveil.auditor.context import CannotTell, Check, Finding, NotOurs, Refuted
+from medveil.auditor.context import Finding, Refuted
 from medveil.auditor.copies import copy_problems
-from medveil.auditor.counterfeits import WithCounterfeits
 from medveil.auditor.door import Door, OpensDoor, Unreadable
 from medveil.auditor.evidence import Evidence
-from medveil.auditor.figures import same_figures
 from medveil.auditor.files import check_shape, column_problems, file_problems, row_problems
-from medveil.auditor.groups import InGroups
+from medveil.auditor.finding import UNFIT, find
 from medveil.auditor.in_process import file_door
-from medveil.auditor.known import CHECKS
-from medveil.auditor.models import MODELS
 from medveil.auditor.report import AuditReport, ClaimFinding
 from medveil.auditor.truth import Truth, compare_with_source, misread_as
-from medveil.release.draft import Counting
+from medveil.errors import InputError
 from medveil.release.manifest import Manifest, read_manifest
-from medveil.release.status import NOT_CHECKED, Status, read_status
+from medveil.release.status import Status, read_status
 from medveil.sources.source import Source
 from medveil.working_folder import WorkingFolder
 from medveil.workspace import Workspace
 
-_UNFIT = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException, duckdb.OutOfRangeException)
-"""What a query raises that was made of a manifest which does not fit its files."""
 _NO_KEY = (
     "whether the records are those of the original: needs the key of the pseudonyms, the steward's own or internal's"
 )
@@ -40,7 +32,7 @@ _NO_KEY = (
 
 def audit(
     folder: Path,
-    source: Source | None = None,
+    source: Source | Mapping[str, Source] | None = None,
     manifest: Manifest | None = None,
     *,
     base: Workspace | None = None,
@@ -62,6 +54,11 @@ def audit(
     """
     listed = manifest is None
     manifest = manifest or read_manifest(folder)
+    if manifest.tables or isinstance(source, Mapping):
+        return _audit_tables(
+            folder, manifest, source, listed=listed, base=base, places=places, secret=secret, step=step,
+            interrupting=interrupting,
+        )  # fmt: skip
     check_shape(manifest)
     problems = [*_status_problems(manifest), *file_problems(folder, manifest, listed=listed or bool(manifest.files))]
     named = source.path if source is not None else None
@@ -84,11 +81,30 @@ def audit(
             findings = []
             for number, claim in enumerate(manifest.claims):
                 step(number / len(manifest.claims))
-                findings.append(ClaimFinding(claim, _find(evidence, claim, truth)))
+                findings.append(ClaimFinding(claim, find(evidence, claim, truth)))
     except Unreadable:
         return _unfit(manifest, (*problems, f"the file '{manifest.release}' cannot be read"))
     unchecked = (*truth.unchecked, *([_NO_KEY] if without_key else ()))
     return AuditReport(tuple(findings), (*problems, *truth.problems), read_status(manifest.status), unchecked)
+
+
+def _audit_tables(
+    folder: Path,
+    manifest: Manifest,
+    source: Source | Mapping[str, Source] | None,
+    *,
+    base: Workspace | None,
+    **given: Any,
+) -> AuditReport:
+    if not manifest.tables or not isinstance(source, Mapping | None):
+        raise InputError(
+            "The source is one table and the release is not, or the other way round.",
+            "A linked release is audited with its policy: '--source POLICY'.",
+        )
+    check_shape(manifest)
+    given["places"] = given["places"] or {}
+    with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
+        return audit_linked(folder, manifest, source, base=base or Workspace(folder), spill=Path(spill), **given)
 
 
 def _changed(door: Door, manifest: Manifest, source: Source | None, secret: bytes | None, spill: Path) -> Source | None:
@@ -146,69 +162,7 @@ def _truth(evidence: Evidence) -> Truth:
         truth = compare_with_source(evidence)
     except Refuted as refuted:
         truth = Truth((str(refuted),), misread=True)
-    except _UNFIT:
+    except UNFIT:
         truth = Truth(("the source does not fit the manifest",))
     cause = misread_as(evidence) if truth.problems else None
     return Truth((cause,), truth.unchecked, misread=True) if cause else truth
-
-
-def _find(evidence: Evidence, claim: Mapping[str, Any], truth: Truth) -> Finding:
-    check = CHECKS.get(claim["model"])
-    if evidence.records == 0 and (check is None or check.about_records):
-        return Finding(None, False, "the release holds no records, and so satisfies nothing")
-    if check is None:
-        return Finding(None, None, f"{NOT_CHECKED}, which has no check for such a claim", checked=False)
-    evidence.consulted.clear()
-    try:
-        finding = _counted(check, evidence, claim)
-    except NotOurs as foreign:
-        return Finding(None, None, f"{NOT_CHECKED}: {foreign}", checked=False)
-    except CannotTell as missing:
-        finding = _in_records(check, evidence, claim, str(missing))
-    except Refuted as refuted:
-        finding = Finding(None, False, str(refuted))
-    except _UNFIT:
-        finding = Finding(None, False, "the claim does not fit the files")
-    consulted = bool(evidence.consulted)
-    if truth.misread and consulted:
-        return Finding(None, None, "needs the source, read as it was when the release was made")
-    stated = claim.get("achieved")
-    if finding.achieved is not None and isinstance(stated, Mapping) and not same_figures(stated, finding.achieved):
-        reading = "; is the source the original, read with the same --missing?" if consulted else ""
-        found = f"{finding.note}; " if finding.holds is False and finding.note else ""
-        note = f"{found}the manifest states figures other than those achieved{reading}"
-        return Finding(finding.achieved, False, note)
-    return replace(finding, from_source=consulted)
-
-
-def _counted(check: type[Check], evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
-    beyond = claim["required"].keys() - check.terms
-    if beyond:
-        raise Refuted("the claim requires more than its check looks at")
-    counting = claim.get("counting")
-    if counting is None:
-        if check.name in MODELS and evidence.manifest.rows.get("counterfeit") and not evidence.counts_people:
-            raise Refuted("counterfeits are among the records that it counts, which the claim does not say")
-        return check().check(evidence, claim)
-    ways = {Counting.WITH_COUNTERFEITS.value: WithCounterfeits.of, Counting.IN_GROUPS.value: InGroups.of}
-    if counting not in ways or check.name not in MODELS:
-        raise Refuted("the claim counts in a way that there is no check for")
-    return check().check(ways[counting](evidence), claim)
-
-
-def _in_records(check: type[Check], evidence: Evidence, claim: Mapping[str, Any], missing: str) -> Finding:
-    """What can be said of a claim about people by somebody who may not know whose records are whose."""
-    if evidence.counts_people:
-        try:
-            found = check().check(evidence.in_records(), claim)
-        except (CannotTell, Refuted):
-            return Finding(None, None, missing)
-        if found.holds is False and check.bounded_by_records:
-            return Finding(
-                None,
-                False,
-                "even the records are too few, and there are no more people than records",
-                in_records=found.achieved,
-            )
-        return Finding(None, None, f"people are not counted: {missing}", in_records=found.achieved)
-    return Finding(None, None, missing)

@@ -28,6 +28,10 @@ from medveil.table.domain import canonical
 from medveil.table.schema import Kind
 
 _BLOCK = 64
+_TIME = (
+    r"^(\d\d\d\d-\d\d-\d\d)[T ][0-9][0-9]:[0-9][0-9]"
+    r"(?:[:][0-9][0-9](?:[.][0-9]+)?)?(?:Z|[-+][0-9][0-9]:?[0-9][0-9])?$"
+)
 PERSON = " person"
 """The column, of a name that no source has, that says whose a record is."""
 Attribute = Mapping[str, Any]
@@ -173,12 +177,12 @@ class ChangedSource:
         change = attribute.get("change")
         if change is None:
             return f"raw.{self._column(name, attribute['name'])}"
-        raw, kind = self._column(name, change["of"]), change["kind"]
+        raw, kind, written = self._column(name, change["of"]), change["kind"], change.get("format")
         if kind == PSEUDONYM:
             keys = self._distinct(name, raw)
             pseudonyms = {key: digest(self.secret, "pseudonym", change["space"], key)[:16].hex() for key in keys}
             return self._join(joins, self._lookup(pseudonyms, "VARCHAR"), f"raw.{raw}")
-        own = self._join(joins, self._dates(name, change["of"], change.get("format")), f"raw.{raw}")
+        own = self._join(joins, self._dates(name, change["of"], written), self._date_part(name, change["of"], written))
         if kind == SHIFT:
             people = self._distinct(name, "person")
             moved = {one: str(days_of(self.secret, self.space, one, change["days"])) for one in people}
@@ -190,8 +194,15 @@ class ChangedSource:
         joins.append(f"LEFT JOIN {view} ON {view}.key = {on}")
         return f"{view}.value"
 
+    def _date_part(self, name: str, column: str, written: str | None, of: str = "raw.") -> str:
+        """What stands before the time in a text of ISO form: years to seconds are many, days are few."""
+        own = f"{of}{self._column(name, column)}"
+        if written is not None and written != "%Y-%m-%d":
+            return own
+        return f"coalesce(nullif(regexp_extract({own}, '{_TIME}', 1), ''), {own})"
+
     def _dates(self, name: str, column: str, written: str | None) -> str:
-        texts = self._distinct(name, self._column(name, column))
+        texts = self._distinct(name, self._date_part(name, column, written, ""))
         try:
             dates = canonical(texts, Kind.DATE, column, written)
         except InputError:
@@ -204,30 +215,34 @@ class ChangedSource:
             return f"CAST(date_diff('day', {self._first(change.get('table') or name, by, joins)}, {own}) AS VARCHAR)"
         written = self._format_of(name, by)
         if kind == "days_after":
-            other = self._join(joins, self._dates(name, by, written), f"raw.{self._column(name, by)}")
+            other = self._join(joins, self._dates(name, by, written), self._date_part(name, by, written))
             return f"CAST(date_diff('day', {other}, {own}) AS VARCHAR)"
-        raw = self._column(name, change["of"])
-        born = dict(self._pairs(self._dates(name, change["of"], change.get("format"))))
+        first = (name, change["of"], change.get("format"))
+        born = dict(self._pairs(self._dates(*first)))
         if change["fixed"]:
             at = dt.date.fromisoformat(by)
             ages = {text: _age(date, at) for text, date in born.items()}
-            return self._join(joins, self._lookup(ages, "VARCHAR"), f"raw.{raw}")
+            return self._join(joins, self._lookup(ages, "VARCHAR"), self._date_part(*first))
         when = dict(self._pairs(self._dates(name, by, written)))
-        both = f"{{table}}{raw} || chr(0) || {{table}}{self._column(name, by)}"
-        found = self._distinct(name, both.format(table=""))
-        ages = {pair: _age(born[pair.partition("\0")[0]], when[pair.partition("\0")[2]]) for pair in found}
-        return self._join(joins, self._lookup(ages, "VARCHAR"), f"({both.format(table='raw.')})")
+
+        def both(of: str) -> str:
+            return f"{self._date_part(*first, of)} || chr(0) || {self._date_part(name, by, written, of)}"
+
+        pairs = (pair.partition("\0") for pair in self._distinct(name, both("")))
+        ages = {f"{a}\0{b}": _age(born[a], when[b]) for a, _, b in pairs}
+        return self._join(joins, self._lookup(ages, "VARCHAR"), f"({both('raw.')})")
 
     def _first(self, name: str, column: str, joins: list[str]) -> str:
         """The first date of each person in a column."""
         if name not in self.tables:
             raise Refuted("a column is derived from a table that the manifest does not describe")
-        dates, raw = self._dates(name, column, self._format_of(name, column)), self._column(name, column)
+        written = self._format_of(name, column)
+        dates, day = self._dates(name, column, written), self._date_part(name, column, written)
         self._views += 1
         view = f"lookup_{self._views}"
         self.connection.execute(
             f"CREATE TABLE {view} AS SELECT raw.person AS key, min(dates.value) AS value "
-            f"FROM raw_{self._numbers[name]} AS raw JOIN {dates} AS dates ON dates.key = raw.{raw} "
+            f"FROM raw_{self._numbers[name]} AS raw JOIN {dates} AS dates ON dates.key = {day} "
             "WHERE raw.person IS NOT NULL GROUP BY raw.person"
         )
         return self._join(joins, view, "raw.person")

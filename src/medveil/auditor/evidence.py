@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from medveil.auditor.context import CannotTell, Refuted
 from medveil.auditor.links import link
@@ -75,6 +76,10 @@ class Evidence(Tables):
     def _dishonest(self) -> str:
         """Why the links cannot be believed; empty where they can. Makes the table `linked`."""
         return link(self)
+
+    def sets(self, claim: Mapping[str, Any]) -> str:  # noqa: ARG002 - for linked tables
+        """A query for the distinct (`person`, `v`) of a set-valued attribute, which only linked tables have."""
+        raise Refuted("the claim is about sets of values, and the release has no linked tables")
 
     def in_records(self) -> Evidence:
         """The same evidence, counted in records: all that can be counted where nobody may know whose they are."""

@@ -43,6 +43,8 @@ def _well_made(manifest: Manifest) -> bool:
         and manifest.suppressed in {"removed", "stars"}
         and isinstance(manifest.status, str)
         and isinstance(manifest.method, Mapping)
+        and isinstance(manifest.tables, Mapping)
+        and _list_of(manifest.uncovered, {"what": str})
     )
 
 

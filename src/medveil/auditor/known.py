@@ -13,6 +13,7 @@ from medveil.auditor.checks.delta_presence import DeltaPresenceCheck
 from medveil.auditor.checks.differential_privacy import DifferentialPrivacyCheck
 from medveil.auditor.checks.h_ceiling import HCeilingCheck
 from medveil.auditor.checks.hipaa_safe_harbor import HipaaSafeHarborCheck
+from medveil.auditor.checks.km_anonymity import KMAnonymityCheck
 from medveil.auditor.checks.mean_support import MeanSupportCheck
 from medveil.auditor.context import Check
 from medveil.auditor.models import MODELS
@@ -29,6 +30,7 @@ CHECKS: Mapping[str, type[Check]] = {
             DifferentialPrivacyCheck,
             HCeilingCheck,
             HipaaSafeHarborCheck,
+            KMAnonymityCheck,
             MeanSupportCheck,
         )
     },

@@ -41,12 +41,14 @@ class AuditReport:
     refuted: something is wrong, as opposed to not proved for want of the source or of a check.
     told: what the manifest says that the release is fit for, None where medveil says no such thing of any release.
     unchecked: what no claim says and nobody looked at: how far the release is true to its source.
+    uncovered: what no claim covers of a release that links records, with the share of people whom it singles out.
     """
 
     findings: tuple[ClaimFinding, ...]
     problems: tuple[str, ...]
     told: Status | None
     unchecked: tuple[str, ...] = ()
+    uncovered: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -84,4 +86,5 @@ class AuditReport:
             ],
             "problems": list(self.problems),
             "unchecked": list(self.unchecked),
+            "uncovered": [dict(left) for left in self.uncovered],
         }

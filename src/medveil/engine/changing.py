@@ -27,11 +27,13 @@ from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, text_array
 from medveil.table.changes import ChangedColumn, ChangedTable, Derivation, Pseudonym, Shift
+from medveil.table.dates import ISO
 from medveil.table.domain import canonical
 from medveil.table.offsets import EARLIEST, LATEST, offset
 from medveil.table.pseudonyms import ReleaseKey
 from medveil.table.schema import Kind
 
+_ISO_TIME = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?"
 PERSON = " person"
 """The column, of a name that no source has, that says whose a record is, as the source names people."""
 
@@ -206,13 +208,22 @@ class ChangedTables:
     def _dates(self) -> dict[tuple[str, str, str | None], str]:
         return {}
 
+    def _day(self, name: str, column: str, written: str | None) -> str:
+        """The part of a text that tells the date: of a time in ISO form its first ten characters, since there may be as
+        many times as records.
+        """
+        raw = f"raw.{self._column(name, column)}"
+        if written not in {None, ISO}:
+            return raw
+        return f"CASE WHEN regexp_full_match({raw}, {quote_text(_ISO_TIME)}) THEN left({raw}, 10) ELSE {raw} END"
+
     def _dates_of(self, name: str, column: str, written: str | None, *, shifts: bool = False) -> str:
-        """A view from the texts of a column to dates."""
+        """A view from the texts of a column, as `_day` tells them, to dates."""
         known = (name, column, written)
         if known not in self._dates:
-            raw = self._column(name, column)
+            raw = self._day(name, column, written)
             found = self._session.table(
-                f"SELECT DISTINCT {raw} AS value FROM raw_{self._numbers[name]} WHERE {raw} IS NOT NULL"
+                f"SELECT DISTINCT {raw} AS value FROM raw_{self._numbers[name]} AS raw WHERE value IS NOT NULL"
             )
             texts = found["value"].to_pylist()
             dates = text_array(canonical(texts, Kind.DATE, column, written))
@@ -258,7 +269,8 @@ class ChangedTables:
             return f"{alias}.pseudonym"
         if isinstance(change, Shift):
             dates = self._dates_of(name, column.source, column.written, shifts=True)
-            joins.append(f"LEFT JOIN {dates} AS {alias} ON {alias}.value = {raw}")
+            day = self._day(name, column.source, column.written)
+            joins.append(f"LEFT JOIN {dates} AS {alias} ON {alias}.value = {day}")
             joins.append(f"LEFT JOIN {self._offsets[change.days]} AS {alias}o ON {alias}o.person = people.person")
             return f"CAST({alias}.date + {alias}o.days AS VARCHAR)"
         return self._derived(name, column, change, joins)
@@ -266,7 +278,8 @@ class ChangedTables:
     def _derived(self, name: str, column: ChangedColumn, derivation: Derivation, joins: list[str]) -> str:
         alias = f"j{len(joins)}"
         own = self._dates_of(name, column.source, column.written)
-        joins.append(f"LEFT JOIN {own} AS {alias} ON {alias}.value = raw.{self._column(name, column.source)}")
+        day = self._day(name, column.source, column.written)
+        joins.append(f"LEFT JOIN {own} AS {alias} ON {alias}.value = {day}")
         date, other = f"{alias}.date", f"{alias}b.date"
         if derivation.kind == "days_since":
             above = derivation.table or name
@@ -276,9 +289,10 @@ class ChangedTables:
         if derivation.fixed:
             other = f"DATE '{derivation.by}'"
         else:
-            beside = self._dates_of(name, derivation.by, self._written(name, derivation.by))
-            by = self._column(name, derivation.by)
-            joins.append(f"LEFT JOIN {beside} AS {alias}b ON {alias}b.value = raw.{by}")
+            written = self._written(name, derivation.by)
+            beside = self._dates_of(name, derivation.by, written)
+            day = self._day(name, derivation.by, written)
+            joins.append(f"LEFT JOIN {beside} AS {alias}b ON {alias}b.value = {day}")
         if derivation.kind == "days_after":
             return f"CAST({date} - {other} AS VARCHAR)"
         years = (
@@ -290,13 +304,13 @@ class ChangedTables:
         return next((c.written for c in self.tables[name].columns if c.source == column), None)
 
     def _first_dates(self, name: str, column: str) -> str:
-        number, raw = self._numbers[name], self._column(name, column)
-        dates = self._dates_of(name, column, self._written(name, column))
-        view = f"firsts_{number}_{raw}"
+        number, written = self._numbers[name], self._written(name, column)
+        dates, day = self._dates_of(name, column, written), self._day(name, column, written)
+        view = f"firsts_{number}_{self._column(name, column)}"
         self._session.run(
             f"CREATE TABLE IF NOT EXISTS {view} AS SELECT people.person, min(dates.date) AS date "
             f"FROM raw_{number} AS raw JOIN people_{number} AS people USING (line) "
-            f"JOIN {dates} AS dates ON dates.value = raw.{raw} WHERE people.person IS NOT NULL GROUP BY ALL"
+            f"JOIN {dates} AS dates ON dates.value = {day} WHERE people.person IS NOT NULL GROUP BY ALL"
         )
         return view
 

@@ -28,6 +28,8 @@ class DuckDBPublication:
     session: Session
     query: str
     names: tuple[str, ...]
+    called: str = "release"
+    """The name of the file, without its ending."""
 
     @cached_property
     def rows(self) -> int:
@@ -38,7 +40,7 @@ class DuckDBPublication:
         return f"SELECT {columns} FROM ({self.query}) ORDER BY {columns}"
 
     def write(self, folder: Path, file_format: str) -> tuple[WrittenPart, ...]:
-        path = folder / f"release.{file_format}"
+        path = folder / f"{self.called}.{file_format}"
         try:
             if file_format == "csv":
                 self._write_csv(path)

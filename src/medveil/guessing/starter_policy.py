@@ -73,11 +73,11 @@ def starter_policy(
         "attributes:" if settled else "attributes: {}",
     ]
     for name, guess in settled:
-        lines += _comment(guess.reason, "  # ")
+        lines += comment(guess.reason, "  # ")
         lines.append(f"  {quote(name)}: {{{', '.join(_entries(guess))}}}")
     lines.append("privacy:")
     if len(quasi) > MANY:
-        lines += _comment(
+        lines += comment(
             f"There are {len(quasi)} quasi-identifiers, which will cost much of the data: make those plain or "
             "sensitive that nobody outside can know, and take out those that nobody needs.",
             "  # ",
@@ -124,9 +124,10 @@ def _diversity(sensitive: Sequence[str]) -> list[str]:
     if not sensitive:
         return ["  # There is no sensitive column: k-anonymity hides who somebody is, not what is true of a group."]
     entries = [f"- {{model: l-diversity, variant: distinct, l: 2, attribute: {quote(name)}}}" for name in sensitive]
-    advice = _comment("The same for the other sensitive columns; each one asks more of the data:", "  # ")
+    advice = comment("The same for the other sensitive columns; each one asks more of the data:", "  # ")
     return [f"  {entries[0]}", *(advice if entries[1:] else ()), *(f"  # {entry}" for entry in entries[1:])]
 
 
-def _comment(text: str, prefix: str) -> list[str]:
+def comment(text: str, prefix: str) -> list[str]:
+    """A text as lines of comments."""
     return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=prefix, subsequent_indent=prefix)

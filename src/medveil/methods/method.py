@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -34,6 +34,8 @@ class Method(BaseModel, ABC):
     """Whether it makes classes of a size that some model must name."""
     needs_rows: ClassVar[bool] = False
     """Whether it goes record by record; one that does not works on cells alone, and so on any engine."""
+    one_level: ClassVar[bool] = False
+    """Whether every value of a column is published as the same label in all records."""
     keeps_records: ClassVar[bool] = False
     """Whether each published row is one record of the source, with its own plain columns: what keys and dates need."""
     labels_cells: ClassVar[bool] = False
@@ -49,6 +51,15 @@ class Method(BaseModel, ABC):
     def guaranteed(self) -> bool:
         """Whether its releases keep what they are asked for; one that does not claims nothing."""
         return True
+
+    @property
+    def may_suppress(self) -> float:
+        """The largest share of records that it may leave out."""
+        return 0.0
+
+    def suppressing(self, share: float) -> Self:  # noqa: ARG002 - for methods that leave records out
+        """The same method, allowed to leave out so much."""
+        return self
 
     @abstractmethod
     def anonymize(self, problem: Problem, run: Run) -> Draft:

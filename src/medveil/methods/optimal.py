@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,7 @@ class Optimal(Method):
         "Values are true, only coarser: someone who already knows a person's sensitive values may find the "
         "person by them."
     )
+    one_level: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
     labels_cells: ClassVar[bool] = True
 
@@ -51,6 +52,13 @@ class Optimal(Method):
         float,
         Field(gt=0, allow_inf_nan=False, description="Seconds after which the best release found so far is taken."),
     ] = 600.0
+
+    @property
+    def may_suppress(self) -> float:
+        return self.suppression
+
+    def suppressing(self, share: float) -> Self:
+        return self.model_copy(update={"suppression": share})
 
     @classmethod
     def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:  # noqa: ARG003

@@ -71,6 +71,9 @@ class PrivacyModel(BaseModel, ABC):
     declared_domains: ClassVar[bool] = False
     """Whether domains must be those of the policy, because learning them from the data would tell too much."""
 
+    about_sets: ClassVar[bool] = False
+    """Whether it is about the sets of values that people have in linked tables, and not about classes of records."""
+
     on: Annotated[
         tuple[str, ...] | None,
         Field(min_length=1, description="The quasi-identifiers that an attacker may know (default: all)."),

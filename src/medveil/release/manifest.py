@@ -14,7 +14,7 @@ from typing import Any
 from medveil.engine import WrittenPart
 from medveil.errors import InputError
 from medveil.release.changes import change_for_recipients
-from medveil.release.draft import Counting, Draft
+from medveil.release.draft import Counting, Draft, Promise, PublishedAttribute
 from medveil.release.status import Status, status_text
 
 FORMAT = 2
@@ -41,6 +41,9 @@ class Manifest:
     about: what the steward says of the release: title, purpose, contact, and the date on which it was made.
     pseudonyms: where keys are published, how they were made and what they link.
     release: the file with the published rows, or the folder in which their parts are.
+    tables: of linked tables, each with its file, rows, key, foreign keys and attributes; `release` is then the table of
+        people, `rows` counts people, `attributes` is empty, and claims name columns as `table.column`.
+    uncovered: what no claim covers, with the share of people whom it alone singles out in the release.
     files: sha256 of every published file but this one.
     parts: where the rows were written in parts, the file of each with its number of rows, in their order.
     """
@@ -55,6 +58,8 @@ class Manifest:
     suppressed: str = "removed"
     about: Mapping[str, str] = field(default_factory=dict)
     pseudonyms: Mapping[str, Any] | None = None
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    uncovered: Sequence[Mapping[str, Any]] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
@@ -114,43 +119,52 @@ def draft_manifest(
     return Manifest(
         status=status_text(Status.REPEATABLE if seeded else draft.status),
         method=draft.method,
-        claims=[
-            {
-                "model": promise.model,
-                "summary": promise.summary,
-                "attribute": promise.attribute,
-                "on": list(promise.on) if promise.on is not None else None,
-                "counting": promise.counting.value if promise.counting is not None else None,
-                "parameters": dict(promise.parameters),
-                "required": dict(promise.required),
-                "achieved": None,
-                "holds": None,
-                "basis": promise.basis.value,
-            }
-            for promise in draft.promises
-        ],
+        claims=[claim_of(promise) for promise in draft.promises],
         rows={"published": sum(part.rows for part in parts), **draft.rows},
-        attributes=[
-            {
-                "name": a.name,
-                "role": a.role.value,
-                "type": a.kind.value,
-                "hierarchy": a.hierarchy,
-                "level": a.level,
-                **({"made": True} if a.made else {}),
-                **({"form": a.form} if a.form else {}),
-                **({"format": a.written} if a.written else {}),
-                **({"change": change_for_recipients(a.change)} if a.change is not None else {}),
-            }
-            for a in draft.attributes
-        ],
+        attributes=[attribute_of(attribute) for attribute in draft.attributes],
         release=first.parts[0],
         subject=subject,
         suppressed=suppressed,
-        versions={"python": platform.python_version(), **{name: version(name) for name in _REPORTED_VERSIONS}},
+        versions=versions(),
         files={part.name: part.sha256 for part in parts},
         parts={part.name: part.rows for part in parts} if len(first.parts) > 1 else {},
     )
+
+
+def versions() -> dict[str, str]:
+    """What made a release."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _REPORTED_VERSIONS}}
+
+
+def claim_of(promise: Promise) -> dict[str, Any]:
+    """A promise as a claim that nothing has proved yet."""
+    return {
+        "model": promise.model,
+        "summary": promise.summary,
+        "attribute": promise.attribute,
+        "on": list(promise.on) if promise.on is not None else None,
+        "counting": promise.counting.value if promise.counting is not None else None,
+        "parameters": dict(promise.parameters),
+        "required": dict(promise.required),
+        "achieved": None,
+        "holds": None,
+        "basis": promise.basis.value,
+    }
+
+
+def attribute_of(attribute: PublishedAttribute) -> dict[str, Any]:
+    """A published column as the manifest tells it."""
+    return {
+        "name": attribute.name,
+        "role": attribute.role.value,
+        "type": attribute.kind.value,
+        "hierarchy": attribute.hierarchy,
+        "level": attribute.level,
+        **({"made": True} if attribute.made else {}),
+        **({"form": attribute.form} if attribute.form else {}),
+        **({"format": attribute.written} if attribute.written else {}),
+        **({"change": change_for_recipients(attribute.change)} if attribute.change is not None else {}),
+    }
 
 
 def file_hash(path: Path) -> str:

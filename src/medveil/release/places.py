@@ -40,6 +40,14 @@ def attribute_for_recipients(attribute: Mapping[str, Any], workspace: Workspace)
     return told
 
 
+def table_for_recipients(table: Mapping[str, Any], workspace: Workspace) -> Mapping[str, Any]:
+    """One of several linked tables as recipients get it."""
+    return {
+        **table,
+        "attributes": [attribute_for_recipients(attribute, workspace) for attribute in table["attributes"]],
+    }
+
+
 def claim_for_recipients(claim: Mapping[str, Any]) -> Mapping[str, Any]:
     """A claim as recipients get it: a population's file by its name."""
     population = claim["parameters"].get("population")
@@ -54,6 +62,10 @@ def places_of(policy: Mapping[str, Any]) -> dict[str, Path]:
         name: hierarchy_file(attribute.get("hierarchy") or attribute)
         for name, attribute in policy.get("attributes", {}).items()
     }
+    for name, table in policy.get("tables", {}).items():
+        for column, attribute in table.get("attributes", {}).items():
+            shown = (attribute.get("derive") or {}).get("name") or column
+            files[f"{name}.{shown}"] = hierarchy_file(attribute.get("hierarchy") or attribute)
     for model in policy.get("privacy", ()):
         if model.get("population"):
             files[POPULATION] = Path(model["population"])

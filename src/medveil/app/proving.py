@@ -1,0 +1,70 @@
+"""A manifest whose claims the auditor has proved, or no release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from medveil.app.profiling import refuse_by_profile
+from medveil.auditor import ClaimFinding, audit
+from medveil.errors import VerificationError
+from medveil.release.draft import Basis
+from medveil.release.manifest import Manifest
+from medveil.release.places import attribute_for_recipients, claim_for_recipients, table_for_recipients
+from medveil.run import Run, Stage
+from medveil.sources.source import Source
+from medveil.workspace import Workspace
+
+
+def prove(
+    target: Path,
+    source: Source | Mapping[str, Source],
+    manifest: Manifest,
+    workspace: Workspace,
+    run: Run,
+    secret: bytes | None = None,
+) -> Manifest:
+    """The manifest with what the auditor found instead of what the method promised; refused where one fails."""
+    manifest.write(target)
+    # What holds by proof is not looked up in the source: refusing a release for what the data hold would tell of them.
+    counted = any(claim["basis"] != Basis.PROOF.value for claim in manifest.claims)
+    report = audit(
+        target,
+        source if counted else None,
+        base=workspace,
+        secret=secret,
+        step=lambda share: run.step(Stage.PROVE, share),
+        interrupting=run.interrupting,
+    )
+    refuse_by_profile(report)
+    if not report.publishable:
+        faults = [*report.problems, *(f"{f.claim['summary']}: {_fault(f)}" for f in report.findings if not f.proved)]
+        raise VerificationError(
+            f"The release was not published: what was written does not keep what it claims ({'; '.join(faults)}).",
+            "This is a bug in medveil: please report it.",
+        )
+    claims = [
+        {
+            **f.claim,
+            "achieved": f.finding.achieved,
+            "holds": True if f.proved else None,
+            "basis": f.claim["basis"] if f.proved else f.basis.value,
+        }
+        for f in report.findings
+    ]
+    assert report.status is not None
+    proved = replace(
+        manifest,
+        status=report.status,
+        claims=[claim_for_recipients(claim) for claim in claims],
+        attributes=[attribute_for_recipients(attribute, workspace) for attribute in manifest.attributes],
+        tables={name: table_for_recipients(table, workspace) for name, table in manifest.tables.items()},
+        uncovered=report.uncovered,
+    )
+    proved.write(target)
+    return proved
+
+
+def _fault(found: ClaimFinding) -> str:
+    return found.finding.note or f"required {dict(found.claim['required'])}, reached {found.finding.achieved}"

@@ -1,0 +1,80 @@
+"""A commented starter policy for linked tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+
+from medveil.guessing.guess import Guess
+from medveil.guessing.links import Columns, FoundLinks
+from medveil.guessing.starter_policy import comment, flow, quote
+from medveil.table.schema import Kind, Role
+
+DAYS = 183
+
+
+def linked_policy(paths: Mapping[str, str], tables: Mapping[str, Columns], links: FoundLinks, today: dt.date) -> str:
+    """The policy in YAML: the table of people first, every column with a suggested role and the reason above it."""
+    assert links.root is not None
+    lines = [
+        "# A starter policy for linked tables: suggestions, not decisions. Read each reason, then correct the role",
+        "# below it. A column that is taken out of the list is not published.",
+    ]
+    if links.apart:
+        lines += comment(
+            f"Nothing connects these with the people, so they are left out: {', '.join(links.apart)}.", "# "
+        )
+    lines.append("tables:")
+    sets = []
+    for name in [links.root, *(name for name in tables if name != links.root and name not in links.apart)]:
+        foreign = {p.column: f"{p.to_table}.{p.to_column}" for p in links.pointers if p.table == name}
+        lines += [f"  {name}:", f"    data: {quote(paths[name])}"]
+        if foreign:
+            lines.append(f"    key: {{{', '.join(f'{quote(c)}: {quote(t)}' for c, t in foreign.items())}}}")
+        lines.append("    attributes:")
+        for profile, guess in tables[name]:
+            if profile.name in foreign:
+                continue
+            of_people = name == links.root
+            reason, entries, is_set = _suggested(profile.name, guess, links.keys.get(name), today, of_people=of_people)
+            lines += comment(reason, "      # ")
+            lines.append(f"      {quote(profile.name)}: {{{', '.join(entries)}}}")
+            if is_set:
+                sets.append(f"{name}.{profile.name}")
+    lines += ["privacy:", "  - {model: k-anonymity, k: 5}"]
+    lines += [f"  - {{model: km-anonymity, k: 5, m: 2, attribute: {quote(column)}}}" for column in sets]
+    lines += ["method: {name: optimal, suppression: 0.02}", "output: {format: csv}"]
+    return "\n".join(lines) + "\n"
+
+
+def _suggested(
+    name: str, guess: Guess, key: str | None, today: dt.date, *, of_people: bool
+) -> tuple[str, list[str], bool]:
+    """Why, what, and whether the column is a set of codes."""
+    written = [f'format: "{guess.written}"'] if guess.written and guess.kind is Kind.DATE else []
+    if name == key:
+        return "Other tables point to it: it is published as a pseudonym.", ["role: key"], False
+    if guess.role in {Role.IDENTIFIER, Role.SUBJECT} or guess.free_text:
+        return guess.reason, ["role: identifier"], False
+    if not of_people and guess.concept == "description" and guess.kind is not Kind.CODE:
+        return "It says in words what a code says, and would undo what hides the code.", ["role: identifier"], False
+    if guess.kind is Kind.DATE and guess.concept == "birth":
+        age = f"derive: {{age_at: {today.replace(month=1, day=1)}, name: age}}"
+        steps = "hierarchy: {type: intervals, widths: [5, 10, 20], top: 90}"
+        return "A date of birth: what is published is the age.", ["role: quasi", *written, age, steps], False
+    if guess.kind is Kind.DATE:
+        reason = "A date: all dates of a person move by one offset, so that intervals survive and single people out."
+        return reason, ["role: date", *written, f"shift: {{days: {DAYS}}}"], False
+    entries = [f"type: {guess.kind.value}"]
+    if guess.written:
+        entries.append(f'format: "{guess.written}"')
+    tree = [f"hierarchy: {flow(guess.hierarchy.to_dict())}"] if guess.hierarchy else []
+    if guess.role is Role.SENSITIVE and not of_people and guess.kind in {Kind.CODE, Kind.CATEGORY}:
+        return guess.reason, ["role: sensitive", *entries, "set: true", *tree], True
+    if guess.role is Role.QUASI and of_people:
+        level = [f"min_level: {guess.min_level}"] if guess.hierarchy and guess.min_level else []
+        return guess.reason, ["role: quasi", *entries, *tree, *level], False
+    if guess.role is Role.QUASI:
+        reason = f"{guess.reason} Here it stands in several records of a person: what it singles out is told."
+        return reason, ["role: plain", *entries], False
+    return guess.reason, [f"role: {guess.role.value}", *entries], False

@@ -1,0 +1,92 @@
+"""Supports of sets of labels: people are bits, and a set of labels is had by the people whose bit is in all of them."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+
+
+@nb.njit(cache=True, nogil=True)
+def _ones(word: np.uint64) -> int:  # pragma: no cover - compiled
+    """How many bits are set."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@nb.njit(cache=True, nogil=True)
+def common(first: Words, second: Words, enough: int) -> int:  # pragma: no cover - compiled
+    """How many people are in both, counted no further than `enough`."""
+    count = 0
+    for i in range(len(first)):
+        word = first[i] & second[i]
+        if word:
+            count += _ones(word)
+            if count >= enough:
+                return count
+    return count
+
+
+@nb.njit(cache=True, nogil=True)
+def rare_with(bits: Words, active: NDArray[np.int64], own: int, k: int, m: int) -> bool:  # pragma: no cover - compiled
+    """Whether a set of at most m labels, `own` among them, is had by somebody and by fewer than k."""
+    mine = bits[own]
+    if 0 < common(mine, mine, k) < k:
+        return True
+    if m < 2:
+        return False
+    both = np.empty_like(mine)
+    for i in range(len(active)):
+        if active[i] == own:
+            continue
+        count = common(mine, bits[active[i]], k)
+        if 0 < count < k:
+            return True
+        if m < 3 or count == 0:
+            continue
+        both[:] = mine & bits[active[i]]
+        for j in range(i + 1, len(active)):
+            if active[j] != own and 0 < common(both, bits[active[j]], k) < k:
+                return True
+    return False
+
+
+@nb.njit(cache=True, nogil=True)
+def rare_sets(
+    bits: Words, active: NDArray[np.int64], k: int, size: int, found: NDArray[np.int64]
+) -> int:  # pragma: no cover - compiled
+    """The sets of exactly `size` labels (1 to 3) that fewer than k people have, and somebody: how many, up to the rows
+    of `found`, which they are written to.
+    """
+    number = 0
+    both = np.empty_like(bits[0])
+    for i in range(len(active)):
+        first = bits[active[i]]
+        if size == 1:
+            if 0 < common(first, first, k) < k and number < len(found):
+                found[number, 0] = active[i]
+                number += 1
+            continue
+        for j in range(i + 1, len(active)):
+            second = bits[active[j]]
+            if size == 2:
+                if 0 < common(first, second, k) < k:
+                    found[number, 0], found[number, 1] = active[i], active[j]
+                    number += 1
+                    if number == len(found):
+                        return number
+                continue
+            if common(first, second, 1) == 0:
+                continue
+            both[:] = first & second
+            for h in range(j + 1, len(active)):
+                if 0 < common(both, bits[active[h]], k) < k:
+                    found[number, 0], found[number, 1], found[number, 2] = active[i], active[j], active[h]
+                    number += 1
+                    if number == len(found):
+                        return number
+    return number
