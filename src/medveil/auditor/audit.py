@@ -103,8 +103,8 @@ def _audit_tables(
         )
     check_shape(manifest)
     given["places"] = given["places"] or {}
-    with tempfile.TemporaryDirectory(prefix="medveil-") as spill:
-        return audit_linked(folder, manifest, source, base=base or Workspace(folder), spill=Path(spill), **given)
+    with WorkingFolder() as working:
+        return audit_linked(folder, manifest, source, base=base or Workspace(folder), spill=working.path, **given)
 
 
 def _changed(door: Door, manifest: Manifest, source: Source | None, secret: bytes | None, spill: Path) -> Source | None:
