@@ -10,6 +10,7 @@ import medveil
 ROOT = Path(medveil.__file__).parent
 ORDER = (
     "errors",
+    "markup",
     "system",
     "processes",
     "workspace",

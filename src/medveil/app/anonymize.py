@@ -52,14 +52,15 @@ def anonymize(
         with staged(Path(out)) as target, run.stoppable():
             made = make(checked, workspace, data, target, run)
             manifest = made.manifest if made.reports is None else made.reports.write(target, made.manifest, run)
-        return Release(Path(out), manifest)
+        return Release(Path(out), manifest, types=made.types)
     working = WorkingFolder()
     target = working.path
     try:
         with run.stoppable():
             made = make(checked, workspace, data, target, run)
         # Drawing takes longer than a small run: it waits until somebody wants files.
-        release = Release(target, made.manifest, None if made.reports is None else made.reports.write)
+        pages = None if made.reports is None else made.reports.write
+        release = Release(target, made.manifest, pages, made.types)
     except BaseException:
         working.close()
         raise

@@ -22,6 +22,7 @@ from medveil.guessing.guess import ColumnProfile, Guess, guess
 from medveil.guessing.linked_policy import linked_policy
 from medveil.guessing.links import Columns, FoundLinks, Pointer, find_links
 from medveil.guessing.starter_policy import one_subject, starter_policy
+from medveil.markup import grid, paragraph
 from medveil.release.directory import write_whole
 from medveil.run import Listener, Run, Stage
 from medveil.sources.opening import open_source
@@ -63,6 +64,20 @@ class Inspection:
             for p, g in zip(self.profiles, self.guesses, strict=True)
         ]
         return {"rows": self.rows, "quasi": self.quasi, "unique": self.unique, "columns": columns}
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook, without samples of values."""
+        rows = [
+            [p.name, g.kind.value, f"{p.distinct:,}", f"{p.missing / max(p.rows, 1):.1%}", g.role.value, g.reason]
+            for p, g in zip(self.profiles, self.guesses, strict=True)
+        ]
+        told = [
+            paragraph(f"{self.rows:,} records", strong=True),
+            grid(["column", "type", "distinct", "missing", "role", "why"], rows),
+        ]
+        if self.quasi:
+            told.append(paragraph(f"{self.unique:.1%} of the records are unique on the suggested quasi-identifiers."))
+        return "".join(told)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,13 @@ from medveil.workspace import Workspace
 
 @dataclass(frozen=True)
 class Made:
-    """A release that is written and proved. Its reports are numbers yet, to be drawn where files are wanted."""
+    """A release that is written and proved. Its reports are numbers yet, to be drawn where files are wanted;
+    `types` are those of the source, where it has types.
+    """
 
     manifest: Manifest
     reports: Reports | None
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
 
 
 def measured(comparison: Comparison, policy: Policy, workspace: Workspace, run: Run) -> dict[str, Any]:

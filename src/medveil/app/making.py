@@ -99,7 +99,8 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         write_internal(content, internal)
         run.step(Stage.DRAW)
         wanted = policy.output.report and can_be_made()
-        return Made(manifest, make_reports(manifest, comparison, content) if wanted else None)
+        reports = make_reports(manifest, comparison, content) if wanted else None
+        return Made(manifest, reports, source.types)
 
 
 def _formulas(comparison: Comparison, run: Run) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from medveil.errors import PolicyError, did_you_mean
+from medveil.markup import grid, paragraph
 from medveil.risk.leakage_count import Counter, Division, Positions
 from medveil.risk.leakage_entries import Entries
 from medveil.risk.leakage_sets import Explorer
@@ -79,6 +80,24 @@ class Leakage:
         if self.share is None:
             return [loss.to_dict() for loss in self.losses]
         return [{**loss.to_dict(), "unique": loss.unique, "smallest": loss == self.smallest} for loss in self.losses]
+
+    def _repr_html_(self) -> str:
+        """The losses in a notebook."""
+        told = [
+            paragraph(
+                f"{self.people:,} {self.counted}; an attacker who knows nothing lacks {self.initial:.2f} bits.",
+                strong=True,
+            )
+        ]
+        headers = ["values", "bits", "share", "unique"]
+        for title, losses in (("column", self.singles), ("sets that leak most", self.sets)):
+            rows = [
+                [", ".join(x.attributes), f"{x.values:,}", f"{x.loss:.3f}", f"{x.normalized:.1%}", f"{x.unique:.1%}"]
+                for x in losses
+            ]
+            if rows:
+                told.append(grid([title, *headers], rows))
+        return "".join(told)
 
 
 def leakage_of(

@@ -21,6 +21,10 @@ class FrameSource(Source):
 
     table: pa.Table
 
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        return dict(zip(self.names, self.table.schema.types, strict=True))
+
     def batches(self) -> pa.RecordBatchReader:
         return self.table.rename_columns(list(self.names)).to_reader()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -44,6 +44,12 @@ class ParquetSource(Source):
     @property
     def location(self) -> Location:
         return Location("parquet", self.file, {} if self.read is None else {"columns": self.read})
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        schema = pa.parquet.read_schema(self.file)
+        read = [field.type for field in schema if self.read is None or field.name in self.read]
+        return dict(zip(self.names, read, strict=True))
 
     def batches(self) -> pa.RecordBatchReader:
         file = pa.parquet.ParquetFile(self.file)

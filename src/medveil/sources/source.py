@@ -64,6 +64,11 @@ class Source(ABC):
         return None
 
     @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        """The types of its columns by name, where it has types: a file of texts has none."""
+        return {}
+
+    @property
     def doubt(self) -> InputError | None:
         """What speaks against its names being names; None where nothing does. Whoever opens an engine asks, but not
         where the policy alone decides: a refusal would tell what the data hold.
