@@ -39,6 +39,10 @@ def run(*arguments, folder=None):
     )
 
 
+def test_the_nearest_command_is_suggested_once():
+    assert run("inspekt").stderr.count("Did you mean 'inspect'?") == 1
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")

@@ -178,7 +178,7 @@ def test_one_record_more_changes_one_cell_only():
 
 
 def test_an_undeclared_domain_is_a_clear_error():
-    with pytest.raises(PolicyError, match=r"domain of 'sex'.*Give 'sex' a 'domain:'"):
+    with pytest.raises(PolicyError, match=r"domain of 'sex'.*Give it a 'domain:'"):
         cells_of([(("f", "a"), 1)], {**SPECS, "sex": Flat()})
     with pytest.raises(PolicyError, match=r"domain of 'ill'.*'delta:' above 0"):
         cells_of([(("f", "a"), 1)], {**SPECS, "ill": Flat()})

@@ -318,22 +318,34 @@ def measure(
 
 @app.command()
 def hierarchy(
-    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    data: Annotated[Path, typer.Argument(help="A file of records; with --missing, a policy.")],
     column: Annotated[str, typer.Argument(help="The column to generalize.")],
     delimiter: Delimiter = None,
     encoding: Encoding = None,
-    missing: Missing = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="List the values of the column that its hierarchy lacks; for you alone.")
+    ] = False,
+    file: Annotated[Path | None, typer.Option(help="With --missing and a file of records: the hierarchy file.")] = None,
+    missing_text: Missing = None,
     columns: Columns = None,
     header: Header = None,
     as_json: AsJson = False,
 ) -> None:
-    """Propose a hierarchy for a column, and draw it."""
+    """Propose a hierarchy for a column, and draw it; or list the values that the declared one lacks."""
     from medveil import terminal  # noqa: PLC0415
     from medveil.app import hierarchy as use_case  # noqa: PLC0415
+    from medveil.app.missing_values import missing_values  # noqa: PLC0415
 
+    options = _reading(delimiter, encoding, missing_text, columns, header)
     with _run() as run:
-        found = use_case.hierarchy(data, column, run=run, **_reading(delimiter, encoding, missing, columns, header))
-    _print(found, as_json, lambda: terminal.show_proposal(found))
+        if missing:
+            lacking = missing_values(data, column, file=file, run=run, **options)
+        else:
+            found = use_case.hierarchy(data, column, run=run, **options)
+    if missing:
+        _print(lacking, as_json, lambda: terminal.show_missing_values(lacking))
+    else:
+        _print(found, as_json, lambda: terminal.show_proposal(found))
 
 
 @app.command()

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
-from medveil.errors import PolicyError
+from medveil.errors import Fault, PolicyError
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy, Level
 from medveil.hierarchy.specification import OWN, HierarchySpec
 from medveil.sources.source import SPACES
@@ -186,17 +186,18 @@ def declared_cells(
     codes: list[NDArray[np.int32]] = []
     domains, hierarchies, outside = {}, {}, {}
     kept = np.ones(len(raw), dtype=np.bool_)
-    for position, name in enumerate((*quasi, *sensitive)):
+    everything = {name: declare(specs[name], name, kinds.get(name), workspace) for name in (*quasi, *sensitive)}
+    needed = quasi if undeclared_sensitive else (*quasi, *sensitive)
+    if lacking := [name for name in needed if everything[name] is None]:
+        raise _undeclared(lacking, only_sensitive=set(lacking) <= set(sensitive))
+    for position, (name, found) in enumerate(everything.items()):
         indices, texts = encoded_texts(raw[f"q{position}"])
-        declared = declare(specs[name], name, kinds.get(name), workspace)
-        if declared is None:
-            if name in quasi or not undeclared_sensitive:
-                raise _undeclared(name, sensitive=name in sensitive)
+        if found is None:
             domain = domain_of((whole(text) for text in texts if text is not None), Kind.CATEGORY)
-            declared = Declared(domain, Hierarchy((), 0.0))
+            known = Declared(domain, Hierarchy((), 0.0))
         else:
-            hierarchies[name] = declared.hierarchy
-        declared = replace(declared, written=(formats or {}).get(name))
+            known, hierarchies[name] = found, found.hierarchy
+        declared = replace(known, written=(formats or {}).get(name))
         lookup = np.array([declared.code(text) for text in texts], dtype=np.int32)
         strange = np.array([text is None or declared.inside(text) is None for text in texts], dtype=np.bool_)
         codes.append(lookup[indices] if len(texts) else np.zeros(0, dtype=np.int32))
@@ -214,11 +215,18 @@ def declared_cells(
     return DeclaredCells(raw.filter(number_array(kept)), cells, hierarchies, outside, int(counts[~kept].sum()))
 
 
-def _undeclared(name: str, *, sensitive: bool) -> PolicyError:
+def _undeclared(names: Sequence[str], *, only_sensitive: bool) -> PolicyError:
+    """All columns at once: who mends one should not run into the next."""
+    listed = ", ".join(f"'{name}'" for name in names)
     remedy = (
-        f"Give '{name}' a 'domain:' (a list, {{range: [low, high]}} or {{path: file}}), or a hierarchy that names "
-        "every value: domains read from the data would tell who is in them."
+        f"Give {'it' if len(names) == 1 else 'each of them'} a 'domain:' (a list, {{range: [low, high]}} or "
+        "{path: file}), or a hierarchy that names every value: domains read from the data would tell who is in them."
     )
-    if sensitive:
-        remedy += " Or allow a 'delta:' above 0, and its values are learned at a price."
-    return PolicyError(f"Differential privacy needs the domain of '{name}', which the policy does not declare.", remedy)
+    if only_sensitive:
+        remedy += " Or allow a 'delta:' above 0, and values of sensitive columns are learned at a price."
+    what = "the domain" if len(names) == 1 else "the domains"
+    return PolicyError(
+        f"Differential privacy needs {what} of {listed}, which the policy does not declare.",
+        remedy,
+        [Fault(f"attributes.{name}", None, f"it needs a domain. {remedy}") for name in names],
+    )

@@ -21,6 +21,7 @@ from medveil.app.demo import Tour
 from medveil.app.hierarchy import Proposal
 from medveil.app.inspect import Inspection, LinkedInspection
 from medveil.app.measure import Measurement
+from medveil.app.missing_values import MissingValues
 from medveil.app.reached import Reached
 from medveil.app.reproduce import Reproduced
 from medveil.auditor import AuditReport
@@ -322,6 +323,18 @@ def show_truthful(found: Truthful, out: Path) -> None:
 
 def show_proposal(found: Proposal) -> None:
     console.print(Text(f"hierarchy: {json.dumps(found.to_dict())}\n\n{draw(found.bound)}"))
+
+
+def show_missing_values(found: MissingValues) -> None:
+    if not found.values:
+        console.print(Text(f"The hierarchy covers all {found.distinct:,} values of '{found.column}'."))
+        return
+    table = Table("value", "records", box=None, header_style="bold", pad_edge=False)
+    for value, records in found.values.items():
+        table.add_row(Text(visible(value)), f"{records:,}")
+    console.print(table)
+    told = f"{len(found.values):,} of {found.distinct:,} values of '{found.column}' are not in its hierarchy."
+    console.print(Text(f"{told} They are values of your data: keep this list to yourself."))
 
 
 def _show_status(status: str) -> None:

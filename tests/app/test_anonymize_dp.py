@@ -177,6 +177,13 @@ def test_an_undeclared_domain_is_a_clear_error():
         medveil.anonymize(people(10), policy(attributes={"sex": {"role": "quasi"}}))
 
 
+def test_undeclared_domains_are_told_all_at_once():
+    roles = {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    with pytest.raises(PolicyError, match=r"needs the domains of 'age', 'sex', 'ill'") as caught:
+        medveil.anonymize(people(10), policy(attributes=roles))
+    assert [fault.place for fault in caught.value.faults] == ["attributes.age", "attributes.sex", "attributes.ill"]
+
+
 def test_undeclared_informative_values_need_delta_and_many_people():
     table = people(20_000)
     planted = pa.table({"age": [5], "sex": ["f"], "ill": [STRANGE]}, schema=table.schema)

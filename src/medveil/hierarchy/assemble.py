@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,18 @@ class HierarchyDraft:
     groups: NDArray[np.int64]
     labels: Sequence[str]
     covered: NDArray[np.float64]
+
+
+class NotCoveredError(InputError):
+    """A hierarchy lacks values of its column: `leaves` are their places in the domain. The message tells none."""
+
+    def __init__(self, column: str, leaves: NDArray[np.int64], count: int) -> None:
+        self.leaves = leaves
+        super().__init__(
+            f"The hierarchy of '{column}' does not cover {len(leaves)} of its {count} distinct values.",
+            f"'medveil hierarchy POLICY {shlex.quote(column)} --missing' lists them for you. Widen the hierarchy, name "
+            "a catch-all group for them with 'other:', or fix the data.",
+        )
 
 
 def assemble(
@@ -48,10 +61,7 @@ def assemble(
     missing &= ~known
     strange = ~known & ~missing
     if spec.other is None and strange.any():
-        raise InputError(
-            f"The hierarchy of '{column}' does not cover {int(strange.sum())} of its {count} distinct values.",
-            "Widen the hierarchy, name a catch-all group for them with 'other:', or fix the data.",
-        )
+        raise NotCoveredError(column, np.flatnonzero(strange), count)
     outside = np.zeros(count, dtype=np.bool_) if extra is None else extra
     size += float(outside.sum() + strange.sum() + missing.sum())
     catch_all = [(strange, spec.other), (missing, None if spec.missing == OWN else spec.missing)]

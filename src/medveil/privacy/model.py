@@ -111,6 +111,12 @@ class PrivacyModel(BaseModel, ABC):
         """What a release spends of a privacy budget, where the model has one."""
         return None
 
+    def enough_spread_evenly(self, values: int) -> int | None:  # noqa: ARG002 - for models that know
+        """How many people in each class are enough, where its sensitive attribute has so many values that are spread
+        over the classes as evenly as can be; None where the model does not know.
+        """
+        return None
+
     def for_attributes(self, sensitive: Sequence[str]) -> list[Self]:  # noqa: ARG002 - for models that are about some
         """The model, once for each of the schema's sensitive attributes that it is about."""
         return [self]

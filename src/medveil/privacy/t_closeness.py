@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -73,6 +74,12 @@ class TCloseness(SensitiveModel):
     def summary(self) -> str:
         kind = "" if self.distance == "equal" else f" ({self.distance})"
         return f"{self.t:g}-closeness{self._of_attribute}{kind}"
+
+    def enough_spread_evenly(self, values: int) -> int | None:
+        """Where classes differ by one in size and in the count of every value, (values + 2) / (2 size) bounds the
+        distance: a count is off its share by less than one, and its size by less than one more.
+        """
+        return math.ceil((values + 2) / (2 * self.t))
 
     def holds(self, classes: Classes, reference: Reference) -> Verdict:
         return or_empty(at_most(self.distances(classes, reference), self.t), classes)

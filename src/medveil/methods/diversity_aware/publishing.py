@@ -197,8 +197,30 @@ def require(published: PublishedClusters) -> None:
             )
             raise UnreachableError(
                 f"{model.summary()} does not hold in {failing:,} of {len(classes):,} clusters; they reach {reached}.",
-                "Spread the values evenly ('caps: both', no alpha, no sensitive_value), raise k, or ask for less.",
+                _remedy(published, model),
             )
+
+
+def _remedy(published: PublishedClusters, model: PrivacyModel) -> str:
+    """What is sure to help: clusters in which the values are spread evenly and that are large enough, or one class of
+    everybody, which another method can come to.
+    """
+    problem, cells = published.problem, published.cells
+    everybody = count_classes(cells, np.zeros(len(cells), dtype=np.int64), 1)
+    if not model.holds(everybody, problem.reference).all():
+        whole = ", ".join(
+            f"{name} {figure:.4g}" for name, figure in model.achieved(everybody, problem.reference).items()
+        )
+        return f"All records together reach {whole}: ask for no more than that."
+    attribute = model.sensitive_attribute
+    enough = None if attribute is None else model.enough_spread_evenly(len(cells.domains[attribute]))
+    people = cells.subjects.count if cells.subjects is not None else cells.records
+    if enough is None or enough > people or len(cells.sensitive) > 1:
+        return "Use the method 'optimal', which generalizes until it holds, or ask for less."
+    return (
+        f"A k of {max(enough, problem.k):,} is sure to be enough with the values spread evenly: 'caps: both' and "
+        "'sizes: equal', without alpha and sensitive_value."
+    )
 
 
 def figures(published: PublishedClusters) -> dict[str, Any]:
