@@ -61,7 +61,7 @@ def test_types_of_a_parquet_file_come_back(tmp_path):
 def test_a_column_with_stars_stays_text():
     frame = pd.DataFrame({"age": [1, 1, 2], "count": [1, 2, 3]})
     stars = {
-        "attributes": {"age": {"role": "quasi", "max_level": 0}, "count": {"role": "plain"}},
+        "attributes": {"age": {"role": "quasi", "max_level": 0}, "count": {"role": "plain", "insist": True}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
         "method": {"name": "optimal", "suppression": 0.5},
         "output": {"suppressed": "stars", "report": False},
