@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack coverage check lint types docs bench clean
+.PHONY: help demo studio test load attack coverage check lint types docs bench clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -13,6 +13,12 @@ help: ## Show what there is to make
 demo: $(READY) ## Make the tour in demo/: every method on generated patients
 	rm -rf demo
 	$(BIN)/medveil demo --out demo
+
+studio: $(READY) ## Open medveil in the browser
+	$(BIN)/medveil studio
+
+load: $(READY) ## Measure what the studio bears, on a quiet machine
+	MEDVEIL_LOAD=1 $(BIN)/pytest tests/studio/load
 
 test: $(READY) ## Run all tests, doctests included
 	$(BIN)/pytest -n 2

@@ -81,7 +81,10 @@ class OneOf:
         return core_schema.no_info_plain_validator_function(
             self._choose,
             serialization=core_schema.plain_serializer_function_ser_schema(
-                lambda chosen: {self.key: chosen.name, **chosen.model_dump(mode="json", exclude_unset=True)}
+                lambda chosen: {
+                    self.key: chosen.name,
+                    **chosen.model_dump(mode="json", exclude_unset=True, by_alias=True),
+                }
             ),
         )
 

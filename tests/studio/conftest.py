@@ -132,3 +132,9 @@ def studio(places):
     yield started
     if started.process.poll() is None:
         started.stop()
+
+
+@pytest.fixture(scope="session")
+def start():
+    """Starts a studio: for tests that end one and start it again."""
+    return start_studio

@@ -12,6 +12,7 @@ from medveil.hierarchy import builders
 from medveil.methods import methods
 from medveil.policy import OutputPolicy, written_out
 from medveil.privacy import models
+from medveil.profiles import profiles
 from medveil.run import Run
 from medveil.sources import sources
 from medveil.sources.frame import FrameSpec
@@ -32,6 +33,7 @@ def parts(*, run: Run | None = None) -> dict[str, dict[str, Any]]:
         "models": _described(models()),
         "hierarchies": _described(builders()),
         "sources": {name: one for name, one in _described(sources()).items() if name not in frames},
+        "profiles": _described(profiles()),
         "settings": _described({"output": OutputPolicy, "evaluation": EvaluationPolicy}),
         "words": {"roles": [role.value for role in Role], "types": [kind.value for kind in Kind]},
     }

@@ -25,6 +25,7 @@ class Result:
     measures: Mapping[str, Any]
     risks: Mapping[str, Any]
     leakage: Mapping[str, Any] | None
+    advice: Mapping[str, Any] | None = None
 
     @property
     def good(self) -> bool:
@@ -65,6 +66,7 @@ def read_result(folder: Path) -> Result | None:
         _json(inside / "measures.json") or {},
         _json(inside / "risks.json") or {},
         _json(inside / "leakage.json"),
+        _json(inside / "advice.json"),
     )
 
 
@@ -76,8 +78,19 @@ def _json(path: Path) -> Any:
 
 
 def published(folder: Path) -> list[Path]:
-    """The files for recipients: what lies in the directory itself. What is in `internal`, and links, are not."""
-    return [path for path in sorted(folder.iterdir()) if path.is_file() and not path.is_symlink()]
+    """The files for recipients: the manifest and what it lists. Nothing of `internal`, and no link, is among them."""
+    manifest = _json(folder / MANIFEST)
+    listed = list(manifest.get("files", ())) if isinstance(manifest, dict) else []
+    found = [folder / name for name in (MANIFEST, *listed)]
+    whole = folder.resolve()
+    return [
+        path
+        for path in dict.fromkeys(found)
+        if path.is_file()
+        and not path.is_symlink()
+        and path.resolve().is_relative_to(whole)
+        and not path.resolve().is_relative_to(whole / INTERNAL)
+    ]
 
 
 def summary(result: Result) -> dict[str, Any]:
@@ -118,13 +131,13 @@ class _Sink(io.RawIOBase):
         return part
 
 
-def zipped(files: Sequence[Path], folder: str) -> Iterator[bytes]:
-    """The files as a ZIP archive under one folder, never whole in memory or on the disk."""
+def zipped(files: Sequence[Path], root: Path, folder: str) -> Iterator[bytes]:
+    """The files below a root as a ZIP archive under one folder, never whole in memory or on the disk."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
             # The archive's own date stays as it is: when a file was written is nobody's business.
-            entry = zipfile.ZipInfo(f"{folder}/{path.name}")
+            entry = zipfile.ZipInfo(f"{folder}/{path.relative_to(root).as_posix()}")
             entry.compress_type = zipfile.ZIP_DEFLATED
             with path.open("rb") as opened, archive.open(entry, "w", force_zip64=True) as packed:
                 while part := opened.read(CHUNK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import webbrowser
@@ -14,16 +15,17 @@ from medveil.errors import InputError
 from medveil.studio.application import make_application
 from medveil.studio.settings import StudioSettings
 from medveil.studio.site import make_studio
-from medveil.system import lock_folder
+from medveil.system import lock
 
 NAMES = ("127.0.0.1", "localhost")
+LOCK = "lock"
 
 
 def serve(settings: StudioSettings, *, tell: Callable[[str], None], browser: bool) -> None:
     """Serve until somebody ends it. `tell` is given the address, which lets in once."""
     settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    held = lock_folder(settings.folder)
-    if held is None:
+    # Held as long as this process lives, however it ends.
+    if not lock(os.open(settings.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)):
         raise InputError(
             f"Another studio is using the folder '{settings.folder}'.",
             "Use that one, or name another folder with --folder.",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jinja2
@@ -31,7 +32,11 @@ SEE_OTHER = 303
 
 @dataclass(frozen=True)
 class Studio:
-    """One studio: everything that pages need."""
+    """One studio: everything that pages need.
+
+    shown: the paths behind the names under which files of this computer were listed since the start. streams: the
+    event streams that are open.
+    """
 
     settings: StudioSettings
     store: Store
@@ -40,6 +45,9 @@ class Studio:
     visits: Visits
     words: Wording
     templates: jinja2.Environment
+    shown: dict[str, str] = field(default_factory=dict)
+    streams: set[object] = field(default_factory=set)
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
 
     # Projects and their policies
 

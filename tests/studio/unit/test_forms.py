@@ -173,7 +173,7 @@ GIVEN = {
         },
     ],
 }
-CASES = [(name, given) for name, found in CLASSES.items() for given in GIVEN.get(name, [{}])]
+CASES = [(name, given) for name, found in CLASSES.items() for given in GIVEN.get(name, [])]
 
 
 class Filled(HTMLParser):

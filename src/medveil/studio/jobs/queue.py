@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from medveil import errors
@@ -115,12 +115,11 @@ class Queue:
         apart.
         """
         known = self.looked(kind, arguments, project=project, stamp=stamp)
-        if known is not None and not again and known.state in {*OPEN, DONE, FAILED}:
+        if known is not None and not again and known.state != INTERRUPTED:
             return known
         # Of what is asked of one project only the newest question matters.
         with self.store() as session:
-            waiting = update(Job).where(Job.project == project, Job.kind == kind, Job.state == WAITING)
-            session.execute(waiting.values(state=CANCELLED, ended=time.time()))
+            session.execute(delete(Job).where(Job.project == project, Job.kind == kind, Job.state == WAITING))
         key = _key(kind, arguments, stamp)
         found = self.store.job(self.submit(kind, arguments, project=project, lane="look", key=key))
         assert found is not None

@@ -124,6 +124,7 @@ def _privacy_page(
         cards=_cards(studio, revision),
         model=model,
         place=place,
+        profiles=_profiles(studio, revision),
         fields=fields,
         faults=faults,
         command="medveil anonymize policy.yaml --out release",
@@ -156,6 +157,33 @@ def _cards(studio: Studio, revision: Revision) -> dict[str, list[dict[str, Any]]
             }
         )
     return {question: listed for question, listed in cards.items() if listed}
+
+
+def _profiles(studio: Studio, revision: Revision) -> list[dict[str, Any]]:
+    followed = revision.checked["policy"].get("profile") or {}
+    return [
+        {
+            "name": name,
+            "title": studio.words.profiles.get(name, {}).get("title") or name,
+            "sentence": studio.words.profiles.get(name, {}).get("sentence") or part["schema"].get("description", ""),
+            "used": followed.get("name") == name,
+        }
+        for name, part in studio.desk.parts["profiles"].items()
+    ]
+
+
+def follow_profile(request: Request) -> Response:
+    """Follow a profile of rules, or follow it no longer."""
+    studio, project, revision = _settled(request)
+    name = request.path_params["profile"]
+    if name not in studio.desk.parts["profiles"]:
+        raise HTTPException(404)
+    followed = (revision.checked["policy"].get("profile") or {}).get("name") == name
+    saved, checked = studio.revise(project, change(revision.text, ["profile"], None if followed else {"name": name}))
+    if saved is None:
+        faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
+        return _privacy_page(request, None, {}, faults, None)
+    return see(request, "privacy", "saved", project=project.id)
 
 
 async def put_model(request: Request) -> Response:
@@ -324,6 +352,7 @@ ROUTES = [
     Route(f"{BASE}/privacy/{{place:int}}", edit, methods=["GET"], name="edit_model"),
     Route(f"{BASE}/privacy/{{place:int}}/{{model}}", put_model, methods=["POST"], name="change_model"),
     Route(f"{BASE}/privacy/{{place:int}}", drop_model, methods=["POST"], name="drop_model"),
+    Route(f"{BASE}/profile/{{profile}}", follow_profile, methods=["POST"], name="follow_profile"),
     Route(f"{BASE}/method", method, methods=["GET"], name="method"),
     Route(f"{BASE}/method", set_method, methods=["POST"], name="set_method"),
     Route(f"{BASE}/method/fits", methods_fit, name="methods_fit"),

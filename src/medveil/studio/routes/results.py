@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import select
@@ -12,12 +13,13 @@ from starlette.routing import Route
 
 from medveil.studio.database import Job, Revision
 from medveil.studio.jobs.queue import DONE
+from medveil.studio.policies import change
 from medveil.studio.releases import RELEASE, Result, published, read_result, summary, zipped
 from medveil.studio.routes.policy import BASE
-from medveil.studio.routes.runs import COMPARISON, advice_of
+from medveil.studio.routes.runs import COMPARISON, submit
 from medveil.studio.security.headers import REPORT_POLICY
 from medveil.studio.site import Studio, see, studio_of
-from medveil.studio.steps import project_page, running
+from medveil.studio.steps import project_page
 
 SHOWN = 200
 
@@ -105,7 +107,9 @@ def download(request: Request) -> Response:
     studio, job, found = _result(request)
     studio.store.log("download", job.project)
     headers = {"content-disposition": 'attachment; filename="release.zip"'}
-    return StreamingResponse(zipped(published(found.folder), RELEASE), media_type="application/zip", headers=headers)
+    return StreamingResponse(
+        zipped(published(found.folder), found.folder, RELEASE), media_type="application/zip", headers=headers
+    )
 
 
 def policy(request: Request) -> Response:
@@ -147,27 +151,31 @@ def _page(path: str) -> Response:
 # Advice
 
 
-def ask_advice(request: Request) -> Response:
-    studio, job, _ = _result(request)
+def follow(request: Request) -> Response:
+    """Try a suggestion: the policy of this run with its change, and a run of that."""
+    studio, job, found = _result(request)
     project = studio.project(request)
-    advice_of(studio, project, job, start=True)
-    if request.headers.get("hx-request"):
-        return advice(request)
-    return see(request, "job", project=project.id, job=job.id)
+    with studio.store() as session:
+        revision = session.get(Revision, job.revision)
+    suggestions = (found.advice or {}).get("suggestions", [])
+    number = request.path_params["number"]
+    if revision is None or number >= len(suggestions):
+        raise HTTPException(404)
+    text = patched(revision.text, suggestions[number]["change"])
+    new, _ = studio.revise(project, text)
+    if new is None:
+        raise HTTPException(400)
+    if new.checked["spending"] is not None:
+        return see(request, "run", project=project.id)
+    return see(request, "job", project=project.id, job=submit(studio, project, new))
 
 
-def advice(request: Request) -> Response:
-    studio, job, _ = _result(request)
-    project = studio.project(request)
-    found = advice_of(studio, project, job, start=False)
-    return studio.page(
-        request,
-        "_advice.html",
-        project=project,
-        job=running(studio, job),
-        advice=found,
-        data=None if found is None else {**found.to_dict(), "result": found.result},
-    )
+def patched(text: str, patch: Mapping[str, Any], place: tuple[str, ...] = ()) -> str:
+    """A policy's text with a merge patch (RFC 7396): null takes a key out, a mapping is merged."""
+    for key, value in patch.items():
+        inner = isinstance(value, Mapping)
+        text = patched(text, value, (*place, key)) if inner else change(text, [*place, key], value)
+    return text
 
 
 ROUTES = [
@@ -176,6 +184,5 @@ ROUTES = [
     Route(f"{BASE}/runs/{{job}}/policy.yaml", policy, name="policy_of"),
     Route(f"{BASE}/runs/{{job}}/report/{{who}}", report, name="report"),
     Route(f"{BASE}/runs/{{job}}/comparison", comparison, name="comparison_page"),
-    Route(f"{BASE}/runs/{{job}}/advice", advice, methods=["GET"], name="advice"),
-    Route(f"{BASE}/runs/{{job}}/advice", ask_advice, methods=["POST"], name="ask_advice"),
+    Route(f"{BASE}/runs/{{job}}/advice/{{number:int}}", follow, methods=["POST"], name="follow"),
 ]

@@ -28,7 +28,6 @@ WATCH = 0.25
 BEAT = 15.0
 MOST_STREAMS = 200
 COMPARISON = "comparison"
-_STREAMS: set[object] = set()
 
 
 def _settled(request: Request) -> tuple[Studio, Project, Revision]:
@@ -107,11 +106,11 @@ async def start(request: Request) -> Response:
     studio, project, revision = await run_in_threadpool(_settled, request)
     if revision.checked["spending"] is not None and form.get("spend") != "on":
         return await run_in_threadpool(lambda: _page(request, studio, project, revision, 422, unticked=True))
-    job = await run_in_threadpool(_submit, studio, project, revision)
+    job = await run_in_threadpool(submit, studio, project, revision)
     return see(request, "job", project=project.id, job=job)
 
 
-def _submit(studio: Studio, project: Project, revision: Revision) -> str:
+def submit(studio: Studio, project: Project, revision: Revision) -> str:
     job = identity()
     out = studio.settings.run(project.id, job) / RELEASE
     arguments = {"data": None, "policy": revision.checked["policy"], "out": str(out)}
@@ -200,9 +199,8 @@ def job(request: Request) -> Response:
     if result is None:
         raise HTTPException(404)
     rows = running(studio, studio.queue.look("rows", {"directory": str(folder / RELEASE)}, project=project.id))
-    advice = advice_of(studio, project, found, start=False)
     told["data"] = {**shown.to_dict(), "manifest": result.manifest, "measures": result.measures, "risks": result.risks}
-    return project_page(request, project, "result.html", "results", **told, result=result, rows=rows, advice=advice)
+    return project_page(request, project, "result.html", "results", **told, result=result, rows=rows)
 
 
 def _command(kind: str) -> str:
@@ -210,17 +208,6 @@ def _command(kind: str) -> str:
         "anonymize": "medveil anonymize policy.yaml --out release && medveil audit release",
         "compare": "medveil compare policy.yaml --out comparison",
     }[kind]
-
-
-def advice_of(studio: Studio, project: Project, job: Job, *, start: bool) -> ShownJob | None:
-    """What the advice on this run's policy says, where somebody asked for it."""
-    asked = {"policy": job.task["policy"]}
-    found = (
-        studio.queue.look("advise", asked, project=project.id, again=True)
-        if start
-        else studio.queue.looked("advise", asked, project=project.id)
-    )
-    return None if found is None else running(studio, found)
 
 
 def rows(request: Request) -> Response:
@@ -235,27 +222,30 @@ def rows(request: Request) -> Response:
 async def events(request: Request) -> Response:
     """How a job gets on, as server-sent events: `progress` for eyes, `stage` for ears, `end` when it is over."""
     studio, _, found = await run_in_threadpool(_job, request)
-    if len(_STREAMS) >= MOST_STREAMS:
+    if len(studio.streams) >= MOST_STREAMS:
         raise HTTPException(503)
     return StreamingResponse(_watch(request, studio, found.id), media_type="text/event-stream")
 
 
 async def _watch(request: Request, studio: Studio, name: str) -> AsyncIterator[str]:
     token = object()
-    _STREAMS.add(token)
-    version, stage, beat = -2, "", time.monotonic()
+    studio.streams.add(token)
+    version, stage, shown_before, drawn, beat = -2, "", "", 0.0, time.monotonic()
     template = studio.templates.get_template("_progress.html")
     try:
         while not await request.is_disconnected():
             live = studio.queue.live.get(name)
-            if live is None or live.version != version:
+            if live is None or live.version != version or time.monotonic() - drawn > 1:
                 found = await run_in_threadpool(studio.store.job, name)
                 if found is None or found.state not in OPEN:
                     yield _event("end", found.state if found is not None else "gone")
                     return
                 shown = await run_in_threadpool(running, studio, found)
-                version = live.version if live is not None else -2
-                yield _event("progress", template.render(t=studio.words, job=shown))
+                version, drawn = live.version if live is not None else -2, time.monotonic()
+                text = template.render(t=studio.words, job=shown)
+                if text != shown_before:
+                    shown_before = text
+                    yield _event("progress", text)
                 if shown.stage and shown.stage != stage:
                     stage = shown.stage
                     words = studio.words.stages.get(stage, stage)
@@ -265,7 +255,7 @@ async def _watch(request: Request, studio: Studio, name: str) -> AsyncIterator[s
                 yield ": still here\n\n"
             await asyncio.sleep(WATCH)
     finally:
-        _STREAMS.discard(token)
+        studio.streams.discard(token)
 
 
 def _event(name: str, content: str) -> str:
@@ -287,7 +277,7 @@ def again(request: Request) -> Response:
         revision = session.get(Revision, found.revision)
     if revision is None or found.kind != "anonymize":
         raise HTTPException(404)
-    return see(request, "job", project=project.id, job=_submit(studio, project, revision))
+    return see(request, "job", project=project.id, job=submit(studio, project, revision))
 
 
 def delete(request: Request) -> Response:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
 import shutil
 from pathlib import Path
 from typing import Any
@@ -36,12 +35,13 @@ TABLES = frozenset(
 )
 """The endings of files that are offered."""
 LISTED = 500
-_SECRET = secrets.token_bytes(16)
 
 
 def enter(request: Request) -> Response:
     """The one-time address: its token is exchanged for a cookie and is then void."""
     studio = studio_of(request)
+    if request.method != "GET":
+        raise HTTPException(405)  # whoever only asks whether it is there does not use it up
     cookie = studio.visits.enter(request.query_params.get("token", ""))
     if cookie is None:
         if studio.visits.knows(request):
@@ -108,23 +108,21 @@ def generated(request: Request) -> Response:
 # A file on this computer
 
 
-def _name(folder: Path, path: Path) -> str:
-    """What an address calls a path: names of files are nobody's business."""
-    return hmac.new(_SECRET, str(path.relative_to(folder)).encode(), hashlib.sha256).hexdigest()[:24]
+def _name(studio: Studio, path: Path) -> str:
+    """What an address calls a path, which is remembered: names of files are nobody's business."""
+    inside = str(path.relative_to(studio.settings.data.resolve()))
+    name = hmac.new(studio.secret, inside.encode(), hashlib.sha256).hexdigest()[:24]
+    studio.shown[name] = inside
+    return name
 
 
 def _find(studio: Studio, name: str) -> Path:
-    """The folder or file of a name, looked for from the root down; links that lead out are no way."""
+    """The folder or file of a name that was shown; links that lead out are no way."""
     root = studio.settings.data.resolve()
-    known: dict[str, str] = _KNOWN
-    path = root / known[name] if name in known else None
+    path = root / studio.shown[name] if name in studio.shown else None
     if path is None or not path.resolve().is_relative_to(root) or not path.exists():
         raise HTTPException(404)
     return path
-
-
-_KNOWN: dict[str, str] = {}
-"""The paths behind the names that were shown since the studio was started."""
 
 
 def here(request: Request) -> Response:
@@ -144,11 +142,9 @@ def here(request: Request) -> Response:
             continue
         if not (path.is_dir() or (path.is_file() and path.suffix.lower() in TABLES)):
             continue
-        key = _name(root, path)
-        _KNOWN[key] = str(path.relative_to(root))
         entries.append(
             {
-                "key": key,
+                "key": _name(studio, path),
                 "name": path.name,
                 "folder": path.is_dir(),
                 "size": None if path.is_dir() else path.stat().st_size,
@@ -156,9 +152,7 @@ def here(request: Request) -> Response:
         )
     up = None
     if folder != root:
-        up = "" if folder.parent == root else _name(root, folder.parent)
-        if up:
-            _KNOWN[up] = str(folder.parent.relative_to(root))
+        up = "" if folder.parent == root else _name(studio, folder.parent)
     return studio.page(
         request,
         "here.html",
