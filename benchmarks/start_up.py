@@ -86,7 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name in given.methods.split(";"):
             command = [sys.executable, "-m", "medveil", "anonymize", policy(name, folder), "--out"]
             kernels = str(folder / f"kernels of {name}")
-            runs = [seconds([*command, folder / f"{name} {i}"], NUMBA_CACHE_DIR=kernels) for i in range(3)]
+            # What is spent of a budget here is not to be remembered among the user's own ledgers.
+            apart = {"NUMBA_CACHE_DIR": kernels, "MEDVEIL_STATE": str(folder / "state")}
+            runs = [seconds([*command, folder / f"{name} {i}"], **apart) for i in range(3)]
             lost = runs[0] - min(runs[1:])
             verdict = "" if lost <= MOST_LOST else f"   more than {MOST_LOST:g} s"
             print(

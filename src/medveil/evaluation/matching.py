@@ -149,7 +149,8 @@ def _match(tuples: NDArray[np.int32], masks: NDArray[np.uint64], places: Codes) 
                 if bits & np.uint64(1):
                     if found == len(classes):
                         larger = np.empty(2 * len(classes), dtype=np.int64)
-                        larger[:found] = classes[:found]
+                        for place in range(found):  # a slice would bring texts of numba's errors to be compiled
+                            larger[place] = classes[place]
                         classes = larger
                     classes[found] = at
                     found += 1

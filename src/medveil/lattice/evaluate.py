@@ -221,7 +221,7 @@ class Evaluator:
         certain = int(sure.sum())
         if certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
-        codes = serving.cells.codes[:, first]
+        codes = serving.cells.codes.take(first, axis=1)
         certain_hidden = self._hidden(codes, sure, levels)
         holds = np.ones(len(first), dtype=np.bool_)
         for model, verdict in zip(self._models, verdicts, strict=True):

@@ -74,7 +74,8 @@ class Undecided:
     def meet(self, positions: Sequence[int] = (), levels: Levels | None = None) -> tuple[int, Levels]:
         """How many of the nodes agree with these levels at some positions, and the most general node below them."""
         like = np.zeros(len(self.nodes), dtype=np.int8) if levels is None else np.array(levels, dtype=np.int8)
-        number, least = kernels.meet_alike(self.nodes, np.array(positions, dtype=np.int64), like, self.open)
+        least = np.full(len(self.nodes), 127, dtype=np.int8)
+        number = kernels.meet_alike(self.nodes, np.array(positions, dtype=np.int64), like, self.open, least)
         return int(number), tuple(least.tolist())
 
     def least_bound(self) -> float:

@@ -269,12 +269,15 @@ def last_in_order(nodes: NDArray[np.int8], order: NDArray[np.int64], open_nodes:
 
 @njit(cache=True, nogil=True)
 def meet_alike(
-    nodes: NDArray[np.int8], positions: NDArray[np.int64], levels: NDArray[np.int8], open_nodes: NDArray[np.bool_]
-) -> tuple[int, NDArray[np.int8]]:
-    """How many open nodes agree with these levels at these positions, and the least levels of all of them."""
+    nodes: NDArray[np.int8],
+    positions: NDArray[np.int64],
+    levels: NDArray[np.int8],
+    open_nodes: NDArray[np.bool_],
+    least: NDArray[np.int8],
+) -> int:
+    """How many open nodes agree with these levels at these positions; `least` goes down to the levels of all."""
     attributes, number = nodes.shape
     found = 0
-    least = np.full(attributes, 127, dtype=np.int8)
     for i in range(number):
         if open_nodes[i]:
             alike = True
@@ -284,4 +287,4 @@ def meet_alike(
                 found += 1
                 for a in range(attributes):
                     least[a] = min(least[a], nodes[a, i])
-    return found, least
+    return found

@@ -232,35 +232,52 @@ def _left_half(
     size, columns = len(members), numbers.shape[1]
     left_clusters = clusters // 2
     right_clusters = clusters - left_clusters
-    value, present = _recode(values[members])
+    own = np.empty(size, dtype=np.int32)
+    for i in range(size):
+        own[i] = values[members[i]]
+    value, present = _recode(own)
     count = np.zeros(len(present), dtype=np.int64)
     for v in value:
         count[v] += 1
-    least = np.maximum(np.maximum(left_clusters * lower[present], count - right_clusters * upper[present]), 0)
-    most = np.minimum(left_clusters * upper[present], count - right_clusters * lower[present])
+    # Loops over single numbers: expressions of whole arrays take numba seconds to compile.
+    least, most = np.empty_like(count), np.empty_like(count)
+    for v in range(len(present)):
+        low, high = lower[present[v]], upper[present[v]]
+        least[v] = max(left_clusters * low, count[v] - right_clusters * high, 0)
+        most[v] = min(left_clusters * high, count[v] - right_clusters * low)
     wanted = (size * left_clusters) // clusters
 
     best_gain = -np.inf
     best = np.zeros(size, dtype=np.bool_)
     left = np.zeros(size, dtype=np.bool_)
+    key, keys = np.empty(size), np.empty(size)
     for column in range(columns + categories.shape[1]):
-        if column < columns:  # noqa: SIM108 - too long for one line
-            key = numbers[members, column]
-        else:
-            key = categories[members, column - columns].astype(np.float64)
+        for i in range(size):
+            if column < columns:
+                key[i] = numbers[members[i], column]
+            else:
+                key[i] = float(categories[members[i], column - columns])
         order = ascending(key)
         if key[order[0]] == key[order[-1]] and best_gain > -np.inf:
             continue
         _cut(order, value, least, most, wanted, left)
-        keys, side = key[order], left[order]
+        inside, first, last = 0, np.empty(size), np.empty(size)
+        for i in range(size):
+            keys[i] = key[order[i]]
+            if left[order[i]]:
+                first[inside] = keys[i]
+                inside += 1
+            else:
+                last[i - inside] = keys[i]
         if column < columns:
-            gain = _to_median(keys) - _to_median(keys[side]) - _to_median(keys[~side])
+            gain = _to_median(keys) - _to_median(first[:inside]) - _to_median(last[: size - inside])
         else:
-            gain = _unlike(keys) - _unlike(keys[side]) - _unlike(keys[~side])
+            gain = _unlike(keys) - _unlike(first[:inside]) - _unlike(last[: size - inside])
             gain *= scales[column - columns]
         if gain > best_gain:
             best_gain = gain
-            best[:] = left
+            for i in range(size):
+                best[i] = left[i]
     if best_gain == -np.inf:  # no column at all
         _cut(np.arange(size), value, least, most, wanted, best)
     return best
