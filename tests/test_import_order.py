@@ -13,6 +13,7 @@ ORDER = (
     "markup",
     "system",
     "processes",
+    "connections",
     "workspace",
     "working_folder",
     "registry",

@@ -74,7 +74,11 @@ def test_what_is_written_is_what_was_read(load):
         ("name: optimal", "name: optimum", "Line 16, method: there is no 'optimum'. Did you mean 'optimal'?"),
         ("suppression: 0.02", "suppression: 2", "Line 16, method.suppression: input should be less than"),
         ("type: mask", "type: musk", "Line 6, attributes.zip.hierarchy: there is no 'musk'. Did you mean 'mask'?"),
-        ("format: csv", "format: xls", "Line 17, output.format: input should be 'csv' or 'parquet'."),
+        (
+            "format: csv",
+            "format: xls",
+            "Line 17, output.format: input should be 'csv', 'parquet', 'excel', 'spss' or 'stata'.",
+        ),
         ("method:", "methode:", "Line 16, methode: there is no such key. Did you mean 'method'?"),
         (
             "ward:       {role: plain}",

@@ -18,6 +18,7 @@ from medveil import __version__
 from medveil.errors import MedveilError
 
 if TYPE_CHECKING:
+    from medveil.connections import Connections
     from medveil.run import Run
 
 app = typer.Typer(
@@ -36,6 +37,10 @@ FAULT = 1
 STOPPED = 130
 SHOW_FAULTS = "MEDVEIL_TRACEBACK"
 STATE = "MEDVEIL_STATE"
+CONNECTIONS = "MEDVEIL_CONNECTIONS"
+"""The file that says where databases are."""
+CONNECTION = "MEDVEIL_CONNECTION_"
+"""Before the name of a database: its address."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
@@ -450,6 +455,7 @@ def _run(threads: int | None = None, memory: str | None = None, engine: str | No
     from medveil.release.ledgers import LEDGERS, Ledgers  # noqa: PLC0415
     from medveil.run import Run  # noqa: PLC0415
     from medveil.system import state_folder  # noqa: PLC0415
+    from medveil.workspace import Workspace  # noqa: PLC0415
 
     state = Path(os.environ.get(STATE) or state_folder())
     with terminal.progress() as listener:
@@ -458,7 +464,20 @@ def _run(threads: int | None = None, memory: str | None = None, engine: str | No
             limits=Limits(threads, memory),
             ledgers=Ledgers(index=state / LEDGERS),
             engines=None if engine is None else named_engine(engine),
+            workspace=Workspace(connections=_connections()),
         )
+
+
+def _connections() -> Connections:
+    """The databases that the environment names: in a file, and one by one, in whatever case."""
+    from medveil.connections import Connections, read_connections  # noqa: PLC0415
+
+    file = os.environ.get(CONNECTIONS)
+    named = dict(read_connections(Path(file)).addresses) if file else {}
+    single = {
+        key.removeprefix(CONNECTION).lower(): value for key, value in os.environ.items() if key.startswith(CONNECTION)
+    }
+    return Connections({**named, **single})
 
 
 def _print(result: Any, as_json: bool, show: Callable[[], None]) -> None:

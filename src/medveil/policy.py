@@ -272,8 +272,25 @@ class AboutPolicy(_Part):
     contact: Annotated[str | None, Field(max_length=500, description="Whom recipients may ask.")] = None
 
 
+class DatabasePolicy(_Part):
+    """Where a release is written to beside its directory: a new table, or none at all where anything fails."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    connection: Annotated[str, Field(description="The name of the database.")]
+    # It is called so in policies; pydantic has given that name to something of its own.
+    into: Annotated[
+        str | None, Field(alias="schema", description="The schema, made where it is not there; SQLite has none.")
+    ] = None
+    table: Annotated[str, Field(description="The name of the new table.")] = "release"
+
+
 class OutputPolicy(_Part):
     """How the release is written."""
+
+    database: Annotated[
+        DatabasePolicy | None, Field(description="A database that gets the release too, in a new table.")
+    ] = None
 
     format: Annotated[
         Literal["csv", "parquet", "excel", "spss", "stata"],

@@ -1,10 +1,11 @@
-"""Where the paths of a policy start, and how far they may lead."""
+"""Where the paths of a policy start, and how far they may lead; which databases it may name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from medveil.connections import Connections
 from medveil.errors import PolicyError
 
 
@@ -13,11 +14,13 @@ class Workspace:
     """The folder that relative paths start from, and the root that no path may leave; None where any may be named.
 
     also: further roots, under which files may lie too.
+    connections: the databases that may be named.
     """
 
     folder: Path = Path()
     root: Path | None = None
     also: tuple[Path, ...] = ()
+    connections: Connections = field(default_factory=Connections)
 
     def resolve(self, path: str | Path) -> Path:
         """The file that a path names. Under a root, links are followed before it is decided where the file is."""
