@@ -46,6 +46,7 @@ ORDER = (
     "app/reproduce",
     "worker",
     "testing",
+    "terminal_inspection",
     "terminal",
     "studio",
     "cli",

@@ -215,6 +215,7 @@ def audit_dp(
 def inspect(
     data: Annotated[list[Path], typer.Argument(help="A CSV or Parquet file; several for linked tables.")],
     policy_out: Annotated[Path | None, typer.Option(help="Write a commented starter policy to this file.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every column, also of a wide table.")] = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -233,9 +234,9 @@ def inspect(
         else:
             found = use_case.inspect(data[0], run=run, **reading)
     if len(data) > 1:
-        _print(linked, as_json, lambda: terminal.show_linked_inspection(linked))
+        _print(linked, as_json, lambda: terminal.show_linked_inspection(linked, every=every))
     else:
-        _print(found, as_json, lambda: terminal.show_inspection(found))
+        _print(found, as_json, lambda: terminal.show_inspection(found, every=every))
     if policy_out is not None:
         if len(data) > 1:
             use_case.write_linked_policy(linked, data, policy_out)

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from medveil.advising.advice import Advice
+from medveil import terminal_inspection
 from medveil.app.advice import advice
 from medveil.app.compare import ComparedRun
 from medveil.app.demo import Tour
@@ -283,27 +284,14 @@ def _interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{low:.4f} to {high:.4f}"
 
 
-def show_inspection(found: Inspection) -> None:
-    table = Table("column", "type", "distinct", "missing", "role", "why", box=None, header_style="bold", pad_edge=False)
-    for column, suggested in zip(found.profiles, found.guesses, strict=True):
-        table.add_row(
-            Text(column.name),
-            suggested.kind.value,
-            f"{column.distinct:,}",
-            f"{column.missing / column.rows:.1%}",
-            suggested.role.value,
-            suggested.reason,
-        )
-    console.print(f"{found.rows:,} records")
-    console.print(table)
-    if found.quasi:
-        console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
+def show_inspection(found: Inspection, *, every: bool = False) -> None:
+    terminal_inspection.show_inspection(console, found, every=every)
 
 
-def show_linked_inspection(found: LinkedInspection) -> None:
+def show_linked_inspection(found: LinkedInspection, *, every: bool = False) -> None:
     for name, table in found.tables.items():
         console.print(f"[bold]{name}[/bold]")
-        show_inspection(table)
+        show_inspection(table, every=every)
     if found.links.root is not None:
         console.print(f"The people are in '{found.links.root}'.")
     for pointer in found.links.pointers:

@@ -21,6 +21,7 @@ from medveil.guessing.code_trees import with_code_tree
 from medveil.guessing.guess import ColumnProfile, Guess, guess
 from medveil.guessing.linked_policy import linked_policy
 from medveil.guessing.links import Columns, FoundLinks, Pointer, find_links
+from medveil.guessing.people import person_by_shape
 from medveil.guessing.starter_policy import one_subject, starter_policy
 from medveil.markup import grid, paragraph
 from medveil.release.directory import write_whole
@@ -179,7 +180,11 @@ def inspect(
         for number, name in enumerate(source.names):
             run.step(Stage.COUNT, number / len(source.names))
             profiles.append(engine.profile(name))
-        guesses = [found for _, found in one_subject([(p.name, with_code_tree(p, guess(p))) for p in profiles])]
+        single = one_subject([(p.name, with_code_tree(p, guess(p))) for p in profiles])
+        guesses = person_by_shape(
+            list(zip(profiles, (found for _, found in single), strict=True)),
+            lambda *names: len(engine.cells(names)),
+        )
         quasi = [p.name for p, g in zip(profiles, guesses, strict=True) if g.role is Role.QUASI]
         read = {key: value for key, value in options.items() if value is not None and value != []}
         if read.get("header") is False:

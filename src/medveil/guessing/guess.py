@@ -288,7 +288,14 @@ def _quasi(column: ColumnProfile, name: Name, concept: Concept) -> Guess:
         )
     elif concept.key == "place":
         reason += " HIPAA identifier B: nothing smaller than a state is published under Safe Harbor."
-    elif concept.key in {"birth", "time"}:
+    elif concept.key == "survey-weight":
+        reason = (
+            f"Its name suggests {concept.noun}: analyses need it as it is. Make it plain if hardly anybody has a value "
+            "of their own, else round it first."
+        )
+        if column.uniqueness < 0.02:
+            return Guess(kind, Role.PLAIN, reason, concept=concept.key)
+    elif concept.key in {"birth", "time", "death"}:
         reason += " HIPAA identifier C: nothing finer than the year is published under Safe Harbor."
     elif concept.key == "age":
         over = column.highest is not None and column.highest > 89 and "months" not in name.words

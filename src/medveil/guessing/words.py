@@ -173,7 +173,7 @@ NOT_NAMES = (
 DEMOGRAPHIC = (
     Concept(
         "age", Q, "C", "an age",
-        "age ages alter lebensalter edad ageyears agemonths agegroup altersgruppe agerange agebracket",
+        "age ages alter lebensalter edad ageyears agemonths agegroup altersgruppe agerange agebracket agep agey",
     ),
     Concept(
         "birth", Q, "C", "a birth date or part of it",
@@ -188,17 +188,17 @@ DEMOGRAPHIC = (
     ),
     Concept(
         "race", Q, "", "race or ethnic origin",
-        "race races ethnic* ethnie rasse hautfarbe raza etnia origin hispanic ancestry",
+        "race races ethnic* ethnie rasse hautfarbe raza etnia origin hispanic ancestry rac1p rac2p rac3p racea hisp",
     ),
     Concept(
         "marital", Q, "", "the marital status",
-        "marital* civilstatus familienstand etatcivil situationfamiliale estadocivil marriage",
+        "marital* marst marstat civilstatus familienstand etatcivil situationfamiliale estadocivil marriage",
     ),
     Concept(
         "weight", Q, "", "a body measure that others can see",
         """
         weight height length bmi bodyweight bodyheight headcirc grosse korpergrosse gewicht korpergewicht poids taille
-        peso talla estatura eyecolo* haircolo*
+        peso talla estatura eyecolo* haircolo* ht wt htcm wtkg htin wtlb htm
         """,
     ),
 )  # fmt: skip
@@ -236,7 +236,8 @@ SENSITIVE = (
         lab labs labor* laboratory* laboratoire* laboratorio* result* ergebnis* resultat* resultado* test tests
         testresult measurement* glucose glu maxgluserum a1c* hba1c* chol* hdl ldl triglycer* creatinin* hemoglobin*
         haemoglobin* testosteron* urin* serum blood* blut* sang sangre bp bpsys* bpdia* systolic diastolic pulse
-        heartrate ecg ekg restecg trestbps thalach fbs spo2 temperature score valueasnumber valueasstring
+        heartrate hr rr resprate respiratoryrate sbp dbp sysbp diabp abpsys abpdias spo2 sao2 o2sat gcs bodytemp temp
+        tempc tempf ecg ekg restecg trestbps thalach fbs temperature score valueasnumber valueasstring
         valuesourcevalue genetic* gene genes genotype mutation dna apgar
         """,
     ),
@@ -253,6 +254,20 @@ SENSITIVE = (
 
 QUASI = (
     Concept(
+        "survey-weight", Q, "", "a survey weight or the design of a survey",
+        """
+        fnlwgt fnlwt finalweight finalwt surveyweight sampleweight samplingweight sampwt wtmec* wtint* wtsaf* wtdr*
+        perwt pwgtp wgtp hhwt llcpwt asecwt statwt sdmvpsu sdmvstra =psu =strata =stratum
+        """,
+    ),
+    Concept(
+        "death", Q, "C", "a date of death or a part of it",
+        """
+        dod dateofdeath deathdate deathday deathmon deathmonth deathyear deathyr yearofdeath monthofdeath dayofdeath yod
+        todesdatum todestag sterbedatum datedeces fechadefuncion fechamuerte
+        """,
+    ),
+    Concept(
         "zip", Q, "B", "a postal code",
         "zip zips zipcode* zip3 zip5 postcode* postal* plz postleitzahl* codepostal codigopostal",
     ),
@@ -261,19 +276,20 @@ QUASI = (
         """
         city cities town village ort stadt wohnort ville commune ciudad pueblo municip* gemeinde county counties
         district landkreis kreis canton precinct parish neighbo* tract birthplace placeofbirth geburtsort lieunaissance
-        lieudenaissance lugarnacimiento lugardenacimiento residence location census* fips msa suburb barrio quartier
+        lieudenaissance lugarnacimiento lugardenacimiento residence location puma countyfip* census* fips msa
+        suburb barrio quartier
         """,
     ),
     Concept(
         "region", Q, "", "a region or country",
         """
         state states statenum province provinz provincia bundesland region* departement comunidad estado country
-        countries nation* nativecountry pays pais staat* citizenship immigra*
+        statefip* countries nation* nativecountry pays pais staat* citizenship immigra*
         """,
     ),
     Concept(
         "education", Q, "", "education",
-        "educ education* school* degree bildung* ausbildung* schul* niveauetudes etudes educacion estudios",
+        "educ schl education* school* degree bildung* ausbildung* schul* niveauetudes etudes educacion estudios",
     ),
     Concept(
         "occupation", Q, "", "occupation or work",

@@ -1,0 +1,98 @@
+"""What a first look at a table prints: on one screen what matters, and each reason once."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from medveil.app.inspect import Inspection
+from medveil.guessing.guess import ColumnProfile, Guess
+from medveil.table.schema import Role
+
+SCREEN = 24
+"""Columns that are all shown; of more than these only some are."""
+FIRST = 10
+"""Columns that are shown of many."""
+LONGEST = 30
+ROLES = (Role.SUBJECT, Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
+
+Column = tuple[ColumnProfile, Guess]
+
+
+def show_inspection(console: Console, found: Inspection, *, every: bool = False) -> None:
+    """Roles and counts of the columns; of many those that somebody should look at first, unless `every` is wanted."""
+    columns = list(zip(found.profiles, found.guesses, strict=True))
+    many = len(columns) > SCREEN and not every
+    console.print(f"{found.rows:,} records, {len(columns):,} columns")
+    if many:
+        _show_roles(console, columns)
+        console.print("\nLook at these first:")
+    _show_columns(console, _first(columns) if many else columns)
+    if found.quasi:
+        console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
+    if many:
+        console.print("--all shows every column; --policy-out writes them all into a policy, with the reasons.")
+
+
+def _show_roles(console: Console, columns: Sequence[Column]) -> None:
+    for role in ROLES:
+        names = [column.name for column, guess in columns if guess.role is role]
+        if names:
+            begin = f"  {role.value:<10} {len(names):>5,}  "
+            console.print(Text(begin + _listed(names, console.width - len(begin))))
+
+
+def _listed(names: Sequence[str], width: int) -> str:
+    """As many names as fit, and how many more there are.
+
+    >>> _listed(["age", "sex", "zip"], 80), _listed(["age", "sex", "zip"], 20)
+    ('age, sex, zip', 'age, 2 more')
+    """
+    shown: list[str] = []
+    for place, name in enumerate(names):
+        more = f", {len(names) - place - 1:,} more" if place + 1 < len(names) else ""
+        if shown and len(", ".join([*shown, _short(name)]) + more) > width:
+            return f"{', '.join(shown)}, {len(names) - place:,} more"
+        shown.append(_short(name))
+    return ", ".join(shown)
+
+
+def _first(columns: Sequence[Column]) -> list[Column]:
+    """Those with a warning, then in turn of each role the columns with the most values."""
+    warned = [column for column in columns if "Warning" in column[1].reason or column[1].free_text]
+    of_role = [sorted((c for c in columns if c[1].role is r and c not in warned), key=lambda c: -c[0].distinct)
+               for r in ROLES]  # fmt: skip
+    others = [column for turn in zip_longest(*of_role) for column in turn if column is not None]
+    chosen = {column.name for column, _ in [*warned[: FIRST // 2], *others][:FIRST]}
+    return [column for column in columns if column[0].name in chosen]
+
+
+def _show_columns(console: Console, columns: Sequence[Column]) -> None:
+    reasons = list(dict.fromkeys(guess.reason for _, guess in columns))
+    table = Table("column", "type", box=None, header_style="bold", pad_edge=False)
+    for name in ("distinct", "missing"):
+        table.add_column(name, justify="right")
+    table.add_column("role")
+    table.add_column("why", justify="right")
+    for column, guess in columns:
+        table.add_row(
+            Text(_short(column.name)),
+            guess.kind.value,
+            f"{column.distinct:,}",
+            f"{column.missing / column.rows:.1%}",
+            guess.role.value,
+            str(reasons.index(guess.reason) + 1),
+        )
+    console.print(table)
+    for number, reason in enumerate(reasons, start=1):
+        begin = f"{number:>3}  "
+        console.print(Text(textwrap.fill(reason, console.width, initial_indent=begin, subsequent_indent=" " * 5)))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
