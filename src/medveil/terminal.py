@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
-from medveil.advising.advice import Advice
 from medveil import terminal_inspection
+from medveil.advising.advice import Advice
 from medveil.app.advice import advice
 from medveil.app.compare import ComparedRun
 from medveil.app.demo import Tour

@@ -36,7 +36,7 @@ def show_inspection(console: Console, found: Inspection, *, every: bool = False)
     if found.quasi:
         console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
     if many:
-        console.print("--all shows every column; --policy-out writes them all into a policy, with the reasons.")
+        console.print("--all shows every column; --policy-out writes all of them into a policy.")
 
 
 def _show_roles(console: Console, columns: Sequence[Column]) -> None:
