@@ -45,14 +45,15 @@ def lines(*records):
     return "\n".join(map(json.dumps, records)).encode()
 
 
+GROUP = {"resourceType": "Group", "name": NAME}
 FILES = {
     "json": (json.dumps([PLAIN, PLAIN], indent=1).encode(), "a JSON file"),
     "json-object": (json.dumps({"patients": [PLAIN]}).encode(), "a JSON file"),
     "json-lines": (lines(PLAIN, PLAIN) + b"\n{", "JSON lines"),
     "json-lines-gz": (gzip.compress(lines(PLAIN, {"name": [NAME]})), "holds lists or records"),
     "json-utf16": (json.dumps([PLAIN]).encode("utf-16"), "a JSON file"),
-    "fhir-bundle": (json.dumps({"resourceType": "Bundle", "entry": [{"resource": PERSON}]}).encode(), "a FHIR file"),
-    "fhir-bulk": (lines(PERSON, PERSON), "a FHIR file"),
+    "fhir-bundle": (json.dumps({"resourceType": "Bundle", "entry": [{"resource": GROUP}]}).encode(), "ready view"),
+    "fhir-bulk": (lines(PERSON, PERSON) + b'\n{"Patient', "is not a FHIR resource"),
     "excel": (archive("[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook"),
     "old-excel": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + NAME.encode() * 9, "an old Excel workbook"),
     "word": (archive("[Content_Types].xml", "word/document.xml"), "an Office document"),
