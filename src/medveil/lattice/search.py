@@ -106,7 +106,9 @@ def _unreachable(evaluator: Evaluator, space: Space, allowed: int, incumbent: In
         least = min(candidates)
         share = math.ceil(least / records * 1e6) / 1e6
         return UnreachableError(
-            problem, f"The least found to do is {least} records: raise 'suppression' to {share:g}, or ask for less."
+            problem,
+            f"The least found to do is {least} record{'' if least == 1 else 's'}: raise 'suppression' to {share:g}, or "
+            "ask for less.",
         )
     reached = []
     for requirement in evaluator.requirements:

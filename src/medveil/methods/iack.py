@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
@@ -170,5 +171,5 @@ def _unreachable(share: float, limit: float) -> UnreachableError:
     return UnreachableError(
         f"Even at the most general levels {share:.1%} of the records are in classes that fail, where values of "
         f"{limit:.1%} may be suppressed.",
-        "Allow more suppression, or ask for less.",
+        f"Allow 'suppression: {math.ceil(share * 1e4) / 1e4:g}', or ask for less.",
     )

@@ -18,6 +18,7 @@ from medveil.engine.changed import Changed
 from medveil.engine.links import write_links
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
+from medveil.privacy.count import count_classes
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
 from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
 from medveil.release.status import Status
@@ -26,6 +27,8 @@ from medveil.table.arrow import number_array, text_array
 from medveil.table.changes import ChangedColumn
 from medveil.table.schema import Role, Schema
 from medveil.workspace import Workspace
+
+GENERALIZE = "use the method 'optimal', which generalizes until it holds"
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,18 @@ class Problem:
             attribute=model.sensitive_attribute,
             on=model.on,
         )
+
+    def beyond_everybody(self) -> str | None:
+        """What to do where all records together do not keep some model, so that no grouping of all of them does; None
+        where they keep every one.
+        """
+        everybody = count_classes(self.cells, np.zeros(len(self.cells), dtype=np.int64), 1)
+        for model in self.models:
+            if not model.holds(everybody, self.reference).all():
+                reached = model.achieved(everybody, self.reference)
+                told = ", ".join(f"{name} {figure:.4g}" for name, figure in reached.items())
+                return f"All records together reach {told}: ask for no more than that, and {GENERALIZE}."
+        return None
 
     def attributes(self, levels: Mapping[str, int] | None = None) -> list[PublishedAttribute]:
         """The published columns: quasi-identifiers, sensitive attributes, plain columns."""

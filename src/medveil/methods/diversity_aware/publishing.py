@@ -16,7 +16,7 @@ from medveil.cells import Cells, Subjects
 from medveil.codes.combine import combine
 from medveil.errors import UnreachableError
 from medveil.methods.diversity_aware.points import UnitColumn, Units, group_means
-from medveil.methods.problem import Problem, label_array
+from medveil.methods.problem import GENERALIZE, Problem, label_array
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes
 from medveil.privacy.l_diversity import LDiversity, entropies, top_to_tail
@@ -206,17 +206,13 @@ def _remedy(published: PublishedClusters, model: PrivacyModel) -> str:
     everybody, which another method can come to.
     """
     problem, cells = published.problem, published.cells
-    everybody = count_classes(cells, np.zeros(len(cells), dtype=np.int64), 1)
-    if not model.holds(everybody, problem.reference).all():
-        whole = ", ".join(
-            f"{name} {figure:.4g}" for name, figure in model.achieved(everybody, problem.reference).items()
-        )
-        return f"All records together reach {whole}: ask for no more than that."
+    if (beyond := problem.beyond_everybody()) is not None:
+        return beyond
     attribute = model.sensitive_attribute
     enough = None if attribute is None else model.enough_spread_evenly(len(cells.domains[attribute]))
     people = cells.subjects.count if cells.subjects is not None else cells.records
     if enough is None or enough > people or len(cells.sensitive) > 1:
-        return "Use the method 'optimal', which generalizes until it holds, or ask for less."
+        return f"{GENERALIZE[0].upper()}{GENERALIZE[1:]}, or ask for less."
     return (
         f"A k of {max(enough, problem.k):,} is sure to be enough with the values spread evenly: 'caps: both' and "
         "'sizes: equal', without alpha and sensitive_value."

@@ -41,7 +41,7 @@ from medveil.methods.h_ceiling.publish import (
 from medveil.methods.h_ceiling.search import Ceiling, Filled, NodeSearch
 from medveil.methods.method import Method
 from medveil.methods.optimal import space_of
-from medveil.methods.problem import Problem
+from medveil.methods.problem import GENERALIZE, Problem
 from medveil.privacy.model import PrivacyModel
 from medveil.release.catalog import Entry
 from medveil.release.draft import Draft
@@ -232,7 +232,7 @@ class HCeiling(Method):
         arrangement = seat(residents, outcome.filled, problem.k, run.random, shared=self.records == "shared")
         # From here on it matters who has what; whatever is random has been drawn.
         held = judge(arrangement, values, models, reference)
-        self._refuse_failing(arrangement, held)
+        self._refuse_failing(problem, arrangement, held)
         made = _publication(problem, residents, arrangement, values, held, outcome.levels)
         degree = _degree(arrangement.partition, self.ceiling, _kept_people(arrangement, held))
         h = degree if self.h is None else self.h
@@ -272,13 +272,13 @@ class HCeiling(Method):
             raise UnreachableError(*how_close(least, fewest, planners[0].settings.h, allowed, problem.cells.records))
         return best
 
-    def _refuse_failing(self, arrangement: Arrangement, held: Verdict) -> None:
+    def _refuse_failing(self, problem: Problem, arrangement: Arrangement, held: Verdict) -> None:
         left_out = int(np.count_nonzero(~held))
         small = int(arrangement.people[arrangement.group < 0].sum())
         if not held.any():
             raise UnreachableError(
                 f"Not one of {len(held):,} groups keeps every model.",
-                "Loosen the models, or use a larger k: larger groups vary more.",
+                problem.beyond_everybody() or f"{GENERALIZE[0].upper()}{GENERALIZE[1:]}, or ask for less.",
             )
         if self.on_failure == "refuse" and (left_out or small):
             raise UnreachableError(
