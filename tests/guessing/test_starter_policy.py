@@ -132,3 +132,10 @@ def test_any_number_column_gets_a_valid_proposal_or_none(low, span, whole):
         widths = Intervals.model_validate(read(text)["attributes"]["q"]["hierarchy"]).widths
         assert widths is not None
         assert widths[0] * 20 >= span * (1 - 1e-9)
+
+
+def test_a_name_of_any_length_reads_back():
+    """YAML takes a key of more than 1,024 characters only where it is said to be one."""
+    name = "x" * 10_000
+    text = starter_policy("data.csv", [(name, guess(profile(name, ["a", "b"])))])
+    assert list(read(text)["attributes"]) == [name]

@@ -14,6 +14,7 @@ from medveil.table.schema import Role
 MANY = 12
 """With more quasi-identifiers than this nearly everybody is unique, and little is left after generalization."""
 WIDTH = 110
+LONGEST_KEY = 1_000
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"})
@@ -74,7 +75,9 @@ def starter_policy(
     ]
     for name, guess in settled:
         lines += comment(guess.reason, "  # ")
-        lines.append(f"  {quote(name)}: {{{', '.join(_entries(guess))}}}")
+        # YAML takes a longer key only where it is said to be one.
+        key = f"{quote(name)}:" if len(quote(name)) < LONGEST_KEY else f"? {quote(name)}\n  :"
+        lines.append(f"  {key} {{{', '.join(_entries(guess))}}}")
     lines.append("privacy:")
     if len(quasi) > MANY:
         lines += comment(

@@ -46,9 +46,18 @@ class Tab:
     def open(self):
         page = self.context.new_page()
         page.set_default_timeout(SLOW)
+
+        def listen(told):
+            if told.type == "error":
+                self.faults.append(told.text)
+
+        def dismiss(dialog):
+            self.faults.append("a dialog opened")
+            dialog.dismiss()
+
         page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
-        page.on("console", lambda told: self.faults.append(told.text) if told.type == "error" else None)
-        page.on("dialog", lambda dialog: (self.faults.append("a dialog opened"), dialog.dismiss()))
+        page.on("console", listen)
+        page.on("dialog", dismiss)
         return page
 
     def go(self, path):

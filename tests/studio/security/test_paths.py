@@ -34,7 +34,7 @@ def test_a_name_leads_nowhere(name):
     assert not safe.startswith(".")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name and "\x00" not in name and "\r" not in name])
+@pytest.mark.parametrize("name", [name for name in NAMES if 0 < len(name) < 1000 and not set(name) & set("\x00\r")])
 def test_an_upload_stays_in_its_project(studio, name):
     before = {path for path in studio.folder.parent.rglob("*") if "projects" not in path.parts}
     project = studio.uploaded(b"age,sex\n1,F\n2,M\n", name)
