@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from medveil.app.anonymize import anonymize
@@ -143,3 +145,16 @@ def test_a_release_shows_its_own_rows(tmp_path):
     shown = rows(tmp_path / "out", number=5)
     assert len(shown.rows) == 5
     assert shown.names == ("age", "sex", "region", "disease")
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet"])
+def test_a_file_that_expands_without_end_is_refused(tmp_path, kind):
+    path = tmp_path / "bomb"
+    if kind == "parquet":
+        column = pa.DictionaryArray.from_arrays(pa.array([0] * 500_000, pa.int32()), pa.array(["x"]))
+        pyarrow.parquet.write_table(pa.table({f"c{number}": column for number in range(10)}), path)
+    else:
+        path.write_bytes(pa.Codec(kind).compress(b"age,sex\n" + b"12,F\n" * 1_000_000, asbytes=True))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(InputError, match="expands to far more"):
+        starter(str(path), bounds={"free": 1 << 20, "ratio": 20})

@@ -26,7 +26,8 @@ class Bounds:
     """What is accepted of data that nobody vouches for.
 
     columns: the most columns. ratio: how many times a compressed file may expand, once it has expanded to more than
-    `free` bytes. cells: the most cells of a columnar file, whose size says little.
+    `free` bytes, or how many cells a columnar file may have for each of its bytes, once it has more than `free`. cells:
+    the most cells of a columnar file at all.
     """
 
     columns: int = 2_000
@@ -94,7 +95,9 @@ def _check_parquet(path: Path, bounds: Bounds) -> None:
         told = pa.parquet.read_metadata(path)
     except (OSError, pa.ArrowException):
         return  # whoever opens it says what is wrong
-    if told.num_rows * max(told.num_columns, 1) > min(bounds.cells, max(path.stat().st_size * 4_000, bounds.free)):
+    if told.num_rows * max(told.num_columns, 1) > min(
+        bounds.cells, max(int(path.stat().st_size * bounds.ratio), bounds.free)
+    ):
         raise _too_large()
 
 

@@ -3,8 +3,6 @@
 import gzip
 import os
 
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
 
@@ -16,20 +14,11 @@ def refused(studio, content, name="table.csv"):
 
 
 def test_a_compressed_file_that_expands_without_end_is_refused(studio):
-    line = b"12,F\n" * 200_000
-    bomb = gzip.compress(b"age,sex\n" + line * 400, 9)
+    """Of many members, each of which is a megabyte: whoever stops after the first finds nothing."""
+    bomb = gzip.compress(b"age,sex\n") + gzip.compress(b"12,F\n" * 200_000) * 400
     assert len(bomb) < 2_000_000
     error = refused(studio, bomb, "table.csv.gz")
     assert "expands to far more" in error["problem"]
-
-
-def test_a_columnar_file_of_endless_rows_is_refused(studio, tmp_path):
-    column = pa.DictionaryArray.from_arrays(pa.array([0] * 3_000_000, pa.int32()), pa.array(["x"]))
-    table = pa.concat_tables([pa.table({f"c{n}": column for n in range(30)})] * 4)
-    pyarrow.parquet.write_table(table, tmp_path / "bomb.parquet", compression="zstd")
-    content = (tmp_path / "bomb.parquet").read_bytes()
-    assert len(content) < 300_000
-    assert "expands to far more" in refused(studio, content, "table.parquet")["problem"]
 
 
 def test_too_many_columns_are_refused(studio):

@@ -11,7 +11,9 @@ ENDLESS = """\
 data: data/table.csv
 attributes:
   age: {role: quasi, type: number, hierarchy: {type: intervals, domain: [0, 99], widths: [5, 10, 20, 40]}}
+  sex: {role: quasi, domain: [F, M]}
   region: {role: quasi, type: category}
+  length_of_stay: {role: quasi, type: number, hierarchy: {type: intervals, domain: [0, 400], widths: [10, 20, 40, 80]}}
   disease: {role: sensitive}
 privacy: [{model: k-anonymity, k: 5}]
 method: {name: exhaustive, generalization: cell, time_limit: 600}

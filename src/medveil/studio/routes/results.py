@@ -22,6 +22,7 @@ from medveil.studio.site import Studio, see, studio_of
 from medveil.studio.steps import project_page
 
 SHOWN = 200
+REPORTS = ("steward", "recipient")
 
 
 def results(request: Request) -> Response:
@@ -125,7 +126,8 @@ def policy(request: Request) -> Response:
 def report(request: Request) -> Response:
     """A report, which runs nothing: its own policy for the browser says so, and the frame around it does too."""
     _, _, found = _result(request)
-    path = found.report(request.path_params["who"])
+    who = request.path_params["who"]
+    path = found.report(who) if who in REPORTS else None
     if path is None:
         raise HTTPException(404)
     return _page(str(path))

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import delete as remove
 from sqlalchemy import func, select
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -224,12 +225,14 @@ async def events(request: Request) -> Response:
     studio, _, found = await run_in_threadpool(_job, request)
     if len(studio.streams) >= MOST_STREAMS:
         raise HTTPException(503)
-    return StreamingResponse(_watch(request, studio, found.id), media_type="text/event-stream")
-
-
-async def _watch(request: Request, studio: Studio, name: str) -> AsyncIterator[str]:
     token = object()
     studio.streams.add(token)
+    # Also where the browser is gone before the first event.
+    over = BackgroundTask(studio.streams.discard, token)
+    return StreamingResponse(_watch(request, studio, found.id, token), media_type="text/event-stream", background=over)
+
+
+async def _watch(request: Request, studio: Studio, name: str, token: object) -> AsyncIterator[str]:
     version, stage, shown_before, drawn, beat = -2, "", "", 0.0, time.monotonic()
     template = studio.templates.get_template("_progress.html")
     try:
