@@ -13,9 +13,15 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
+from medveil.app.compare import ComparedRun
+from medveil.app.demo import Tour
+from medveil.app.leakage import leakage
 from medveil.datasets import patients
 from medveil.errors import OutputError
 from medveil.release.directory import staged
+from medveil.release.manifest import read_manifest
+from medveil.release.release import Release
+from medveil.terminal import show_tour
 
 PAPERS = {"h-ceiling", "ipa", "fixed-interval", "iab", "diversity-aware"}
 MEDVEIL = [sys.executable, "-m", "medveil"]
@@ -155,16 +161,25 @@ def test_hierarchy_draws(project):
     assert "hierarchy:" in done.stdout
 
 
-def test_demo(tmp_path):
-    done = run("demo", "--rows", 2000, "--out", tmp_path / "demo")
+def test_demo(tmp_path, capsys):
+    done = run("demo", "--rows", 1000, "--out", tmp_path / "demo", "--json")
     assert done.returncode == 0, done.stderr
-    demo = tmp_path / "demo"
+    demo, found = tmp_path / "demo", json.loads(done.stdout)
     assert (demo / "release" / "manifest.json").is_file()
-    assert {path.name for path in (demo / "releases").iterdir()} == PAPERS
+    assert {path.name for path in (demo / "releases").iterdir()} == {"optimal-suppression-0", *PAPERS}
     assert all((folder / "report.html").is_file() for folder in (demo / "releases").iterdir())
     assert (demo / "comparison.html").is_file()
-    for words in ("bits", "5-anonymity", *PAPERS):
-        assert words in done.stdout
+    runs = [ComparedRun(**outcome) for outcome in found["comparison"]]
+    assert [outcome.setting for outcome in runs[:2]] == [{"suppression": 0.02}, {"suppression": 0}]
+    models = [[claim["model"] for claim in outcome.claims] for outcome in runs]
+    of_groups = [{"k-anonymity", "l-diversity"} <= set(kept) for kept in models]
+    assert of_groups == [outcome.name != "ipa" for outcome in runs], "the same models for all, or epsilon"
+    assert found["manifest"]["method"]["name"] == "optimal"
+    policy = demo / "policies" / "optimal-suppression-0.02.yaml"
+    show_tour(Tour(Release(demo / "release", read_manifest(demo / "release")), leakage(policy), runs), demo)
+    shown = capsys.readouterr().out
+    for words in ("bits", "5-anonymity", "median error", "What each is for", *PAPERS):
+        assert words in shown
 
 
 @pytest.mark.parametrize(

@@ -356,7 +356,7 @@ def hierarchy(
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=100, help="How many patients to generate.")] = 10_000,
+    rows: Annotated[int, typer.Option(min=100, help="How many records of patients to generate.")] = 20_000,
     out: Annotated[Path, typer.Option(help="The directory to make; it must not exist yet.")] = Path("demo"),
     as_json: AsJson = False,
 ) -> None:

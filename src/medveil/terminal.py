@@ -391,11 +391,11 @@ def show_comparison(outcomes: Sequence[ComparedRun], out: Path) -> None:
         told = [
             place
             for place, header in enumerate(made.headers)
-            if {row[place] for row in made.rows} - {"", "0 %"} and header != "NCP"
+            if {row[place] for row in made.rows} - {"", "0 %"} and header not in {"NCP", "MB"}
         ]
         table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 0, 0, 1))
         for place in told:
-            table.add_column(made.headers[place], no_wrap=not place, justify="right" if place else "left")
+            table.add_column(made.headers[place], no_wrap=place > 0, justify="right" if place else "left")
         for row in made.rows:
             table.add_row(*(Text(row[place]) for place in told))
         console.print(table)
@@ -408,10 +408,13 @@ def show_comparison(outcomes: Sequence[ComparedRun], out: Path) -> None:
 def show_tour(tour: Tour, out: Path) -> None:
     console.print("[bold]What the columns leak before anything is done[/bold]")
     show_leakage(tour.leakage)
-    console.print("\n[bold]A release by the method optimal[/bold]")
+    console.print(f"\n[bold]A release by the method {tour.outcomes[0].name}[/bold]")
     show_release(tour.release)
-    console.print("\n[bold]The methods of the papers on the same patients[/bold]")
+    console.print("\n[bold]The methods of the papers on the same patients, columns and models[/bold]")
     show_comparison(tour.outcomes, out)
+    console.print("What each is for:")
+    for method, purpose in tour.purposes.items():
+        console.print(f"  {method}: {purpose}.")
     if can_be_made():
         pages = ("release/report.html", "release/internal/report.html", "comparison.html")
         console.print(f"Pages to look at: {', '.join(str(out / page) for page in pages)}")

@@ -71,6 +71,18 @@ def test_parameters_that_another_method_knows_are_passed_on(compared):
     assert "suppression" not in given["iab"]
 
 
+def test_a_method_that_may_leave_records_out_is_run_with_and_without(policy, tmp_path):
+    found = compare(policy, out=tmp_path / "out", chosen=["optimal", "iab"])
+    assert [(o.name, o.setting) for o in found] == [
+        ("optimal", {"suppression": 0.05}),
+        ("optimal", {"suppression": 0}),
+        ("iab", {}),
+    ]
+    kept = {o.setting.get("suppression"): o for o in found if o.name == "optimal"}
+    assert kept[0].rows["suppressed"] == 0
+    assert kept[0].measures["lm"]["value"] >= kept[0.05].measures["lm"]["value"]
+
+
 def test_what_is_written_is_a_table_and_a_page_and_no_release(compared):
     out, outcomes = compared
     assert {path.name for path in out.iterdir()} == {"comparison.json", "comparison.html"}

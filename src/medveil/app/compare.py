@@ -30,6 +30,8 @@ from medveil.run import Listener, Run, Stage
 ALL = "all"
 GRACE = 120.0
 """Seconds that a run may take beyond its search, for reading, writing, proving and measuring."""
+SUPPRESSION, USUAL = "suppression", 0.02
+"""The parameter that lets a method leave records out, and how many it is let where the policy does not say."""
 _SWEEP = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.+)")
 
 
@@ -62,11 +64,14 @@ def _value(text: str) -> Any:
 
 @dataclass(frozen=True)
 class Trial:
-    """A policy to be run: under which name, and with which setting of what is swept over."""
+    """A policy to be run: under which name, and with which setting of what is swept over; `folder`: what its release is
+    called where it is kept.
+    """
 
     name: str
     policy: Mapping[str, Any]
     setting: Mapping[str, Any] = field(default_factory=dict)
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,8 +112,9 @@ def compare(
 ) -> list[ComparedRun]:
     """Run every chosen method on a policy's data and write what came out: `comparison.json`, `comparison.html`.
 
-    Parameters that the policy gives its own method are passed on to others that know them. Releases are not kept, and
-    no privacy budget is charged: a comparison is for the steward, and nothing of it leaves the house.
+    Parameters that the policy gives its own method are passed on to others that know them; a method that may leave
+    records out is run with and without that, since others leave nobody out. Releases are not kept, and no privacy
+    budget is charged: a comparison is for the steward, and nothing of it leaves the house.
     """
     run = started(run, limits=limits, progress=progress, cancelled=cancelled)
     checked, workspace = load_policy(policy, run.workspace)
@@ -204,7 +210,9 @@ def _trials(
         if "time_limit" in type(method).model_fields:
             given.setdefault("time_limit", time_limit)
         if sweep is None:
-            trials.append(Trial(name, {**written, "method": given}))
+            trials += [
+                Trial(name, {**written, "method": {**given, **setting}}, setting) for setting in _suppressions(given)
+            ]
         elif of_model:
             trials += [_with_model(written, given, sweep.name, value, policy) for value in sweep.values]
         elif sweep.name in type(method).model_fields:
@@ -213,6 +221,15 @@ def _trials(
         else:
             refused.append(ComparedRun(name, {}, f"it has no parameter '{sweep.name}'"))
     return trials, refused
+
+
+def _suppressions(method: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a method may leave out: as much as it is given, or as is usual; and, on the terms of methods that leave
+    nobody out, nothing.
+    """
+    if SUPPRESSION not in methods()[str(method["name"])].model_fields:
+        return [{}]
+    return [{SUPPRESSION: method.get(SUPPRESSION) or USUAL}, {SUPPRESSION: 0}]
 
 
 def _with_model(
@@ -246,7 +263,7 @@ def run_trials(
     outcomes = []
     for number, trial in enumerate(trials):
         title = " ".join([trial.name, *(f"{key} = {value}" for key, value in trial.setting.items())])
-        release = (folder / (trial.name if keep else f"trial-{number}")).resolve()
+        release = (folder / (trial.folder or trial.name if keep else f"trial-{number}")).resolve()
         arguments = {
             "data": None if data is None else data.resolve(),
             "policy": trial.policy,

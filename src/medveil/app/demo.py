@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow.csv
 from medveil.app.compare import ComparedRun, Trial, run_trials, write_comparison
 from medveil.app.leakage import leakage
 from medveil.datasets import patients
-from medveil.datasets.calibration import REGIONS
+from medveil.datasets.diseases import diseases
 from medveil.errors import UnreachableError
 from medveil.methods import methods
 from medveil.policy_file import read_policy_file
@@ -23,16 +23,30 @@ from medveil.release.release import Release
 from medveil.risk.leakage import Leakage
 from medveil.run import Run, Stage
 
+AREAS = {
+    "capital area": ("Gyeonggi", "Incheon", "Seoul"),
+    "centre": ("Daejeon", "Gangwon", "North Chungcheong", "South Chungcheong"),
+    "south-east": ("Busan", "Daegu", "North Gyeongsang", "South Gyeongsang", "Ulsan"),
+    "south-west": ("Gwangju", "Jeju", "North Jeolla", "South Jeolla"),
+}
+TREE = "\n".join(f"      - {name}: [{', '.join(regions)}]" for name, regions in AREAS.items())
+DISEASES = "diseases.csv"
 COLUMNS = f"""\
 data: ../patients.csv
 attributes:
   patient_id:     {{role: subject}}
   age:            {{role: quasi, hierarchy: {{type: intervals, domain: [0, 99], widths: [5, 10, 20, 40]}}}}
   sex:            {{role: quasi, domain: [F, M]}}
-  region:         {{role: quasi, domain: [{", ".join(name for name, _, _ in REGIONS)}]}}
+  region:
+    role: quasi
+    hierarchy:
+      type: taxonomy
+      tree:
+{TREE}
   length_of_stay: {{role: quasi, hierarchy: {{type: intervals, domain: [1, 400], cuts: [[8, 15, 31, 61], [31]]}}}}
-  disease:        {{role: sensitive}}
+  disease:        {{role: sensitive, domain: {{path: {DISEASES}}}}}
 """
+"""The columns are the same to every method: domains are declared, and hierarchies have a few steps each."""
 
 PROTECTION = """\
 privacy:
@@ -40,26 +54,49 @@ privacy:
   - {model: l-diversity, variant: distinct, l: 3, attribute: disease}
 """
 
-K_ALONE = """\
-privacy:
-  - {model: k-anonymity, k: 5}
-"""
-
 PRIVATE = """\
 privacy:
-  - {model: differential-privacy, epsilon: 1.0, delta: 1.0e-6, max_records_per_subject: 2}
+  - {model: differential-privacy, epsilon: 1.0}
 """
 
-MAIN = "optimal"
-POLICIES: Mapping[str, tuple[str, str]] = {
-    MAIN: (PROTECTION, "{name: optimal, suppression: 0.02}"),
-    "h-ceiling": (PROTECTION, "{name: h-ceiling, max_counterfeits: 0.1}"),
-    "ipa": (PRIVATE, "{name: ipa}"),
-    "fixed-interval": (K_ALONE, "{name: fixed-interval}"),
-    "iab": (PROTECTION, "{name: iab, time_limit: 10}"),
-    "diversity-aware": (K_ALONE, "{name: diversity-aware, sensitive_value: J00, rounds: 2}"),
-}
-"""What each method is asked for: the first is a well-known one, the others are those of the papers."""
+
+@dataclass(frozen=True)
+class Shown:
+    """One run of the tour: a method with its parameters under the same models, and what the method is for."""
+
+    method: str
+    purpose: str
+    parameters: str = ""
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    privacy: str = PROTECTION
+
+    @property
+    def folder(self) -> str:
+        return "-".join([self.method, *(f"{key}-{value:g}" for key, value in self.setting.items())])
+
+    @property
+    def policy(self) -> str:
+        given = [f"{key}: {value}" for key, value in self.setting.items()]
+        method = ", ".join([f"name: {self.method}", *([self.parameters] if self.parameters else []), *given])
+        return f"{COLUMNS}{self.privacy}method: {{{method}}}\nevaluation: {{attacks: true}}\n"
+
+
+TOUR = (
+    Shown("optimal", "one level a column, with the least loss that there can be", setting={"suppression": 0.02}),
+    Shown("optimal", "the same with nobody left out", setting={"suppression": 0}),
+    Shown("h-ceiling", "detail for all: small classes are filled with counterfeits, which a catalog counts"),
+    Shown("ipa", "a guarantee against everybody: noise, and rare combinations hidden", privacy=PRIVATE),
+    Shown("fixed-interval", "numbers stay numbers, each the mean of an interval"),
+    Shown("iab", "as many distinct rows as can be kept, with nobody left out", "time_limit: 10"),
+    Shown(
+        "diversity-aware",
+        "clusters of near people, published as means for learning from",
+        "sensitive_value: J00, rounds: 2",
+    ),
+)
+"""A well-known method with and without suppression, then those of the papers, on the same columns and models. The first
+is shown in full.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +108,18 @@ class Tour:
     outcomes: Sequence[ComparedRun]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"manifest": self.release.manifest, "leakage": self.leakage.to_list(), "comparison": self.outcomes}
+        return {
+            "manifest": self.release.manifest,
+            "leakage": self.leakage.to_list(),
+            "purposes": self.purposes,
+            "comparison": self.outcomes,
+        }
+
+    @property
+    def purposes(self) -> dict[str, str]:
+        """What each method that was shown is for."""
+        shown = {outcome.name for outcome in self.outcomes}
+        return {one.method: one.purpose for one in TOUR if one.method in shown and one.setting.get("suppression") != 0}
 
 
 def demo(rows: int, out: str | Path, *, run: Run | None = None) -> Tour:
@@ -80,29 +128,26 @@ def demo(rows: int, out: str | Path, *, run: Run | None = None) -> Tour:
     with staged(out) as folder, run.stoppable():
         run.step(Stage.GENERATE)
         pyarrow.csv.write_csv(patients(rows, seed=1, patient_id=True), folder / "patients.csv")
-        (folder / "policies").mkdir()
+        policies = folder / "policies"
+        policies.mkdir()
         (folder / "releases").mkdir()
-        names = [name for name in POLICIES if name in methods()]
-        for name in names:
-            (folder / "policies" / f"{name}.yaml").write_text(_policy(name), encoding="utf-8")
-        leaked = leakage(folder / "policies" / f"{MAIN}.yaml", up_to=2, top=3, run=run)
+        (policies / DISEASES).write_text("\n".join(diseases().codes) + "\n", encoding="utf-8")
+        tour = [shown for shown in TOUR if shown.method in methods()]
+        for shown in tour:
+            (policies / f"{shown.folder}.yaml").write_text(shown.policy, encoding="utf-8")
+        leaked = leakage(policies / f"{tour[0].folder}.yaml", up_to=2, top=3, run=run)
         (folder / "leakage.json").write_text(json.dumps(leaked.to_list(), indent=2) + "\n", encoding="utf-8")
-        trials = [Trial(name, _read(folder / "policies" / f"{name}.yaml")) for name in names]
+        trials = [Trial(s.method, _read(policies / f"{s.folder}.yaml"), s.setting, s.folder) for s in tour]
         outcomes = run_trials(
-            trials, folder / "releases", owned=folder, base=folder / "policies", seconds=120.0, run=run, keep=True
+            trials, folder / "releases", owned=folder, base=policies, seconds=180.0, run=run, keep=True
         )
         if outcomes[0].reason is not None:
             raise UnreachableError(f"The first method made no release: {outcomes[0].reason}", "Take more rows.")
         run.step(Stage.COMPARE)
         write_comparison(outcomes, folder, private=False, run=run)
-        (folder / "releases" / MAIN).rename(folder / "release")
+        (folder / "releases" / tour[0].folder).rename(folder / "release")
         manifest = read_manifest(folder / "release")
     return Tour(Release(out / "release", manifest), leaked, outcomes)
-
-
-def _policy(name: str) -> str:
-    privacy, method = POLICIES[name]
-    return f"{COLUMNS}{privacy}method: {method}\nevaluation: {{attacks: true}}\n"
 
 
 def _read(path: Path) -> Mapping[str, Any]:
