@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,18 +39,19 @@ REGIONS = {
         "Gyeongsang area": ["Busan", "Daegu", "Ulsan", "North Gyeongsang", "South Gyeongsang"],
     },
 }
-PATIENTS = {
+STAYS: Mapping[str, Mapping[str, Any]] = {
+    "stays of 10 and 100 days": {"widths": [10, 100]},
+    "stays in bands: a day, three, a week, two, a month": {"cuts": [[2, 4, 8, 15, 31], [15]]},
+}
+"""Two hierarchies of four levels: the paper does not print its own."""
+PATIENTS: Mapping[str, Any] = {
     "age": {
         "role": "quasi",
         "type": "number",
         "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [5, 20]},
     },
     "sex": {"role": "quasi"},
-    "length_of_stay": {
-        "role": "quasi",
-        "type": "number",
-        "hierarchy": {"type": "intervals", "domain": [1, 400], "widths": [10, 100]},
-    },
+    "length_of_stay": {"role": "quasi"},
     "region": {"role": "quasi", "hierarchy": {"type": "taxonomy", "tree": REGIONS}},
     "surgery": {"role": "quasi"},
     "disease": {"role": "sensitive"},
@@ -120,12 +122,28 @@ def k_anonymity() -> Optimal:
 
 
 @contextmanager
-def adult(data: Path, k: int) -> Iterator[Problem]:
-    """Adult, 32,561 rows: seven quasi-identifiers, occupation sensitive, hierarchies extended by the missing value."""
+def adult(data: Path, k: int, *, majority: bool = False) -> Iterator[Problem]:
+    """Adult, 32,561 rows: seven quasi-identifiers, occupation sensitive, hierarchies extended by the missing value.
+
+    majority: categories go by another taxonomy, which keeps the most frequent value apart from all others.
+    """
+    table = load("adult", data)
     with tempfile.TemporaryDirectory(prefix="medveil-") as folder:
-        policy, _ = load_policy(_adult_policy(data, Path(folder), k))
-        with opened(policy, Workspace(Path(folder)), load("adult", data)) as (problem, _):
+        content = _adult_policy(data, Path(folder), k)
+        if majority:
+            for name in ADULT_QUASI[1:]:
+                content["attributes"][name] = {"role": "quasi", "hierarchy": _majority(table[name])}
+        policy, _ = load_policy(content)
+        with opened(policy, Workspace(Path(folder)), table) as (problem, _):
             yield problem
+
+
+def _majority(column: pa.ChunkedArray) -> dict[str, Any]:
+    """The most frequent value, and the others together."""
+    counted = Counter(value for value in column.to_pylist() if value is not None)
+    first, *others = [value for value, _ in counted.most_common()]
+    tree = [first, {"other": others}] if len(others) > 1 else [first, *others]
+    return {"type": "taxonomy", "tree": tree, **({"missing": "other"} if column.null_count else {})}
 
 
 @contextmanager
@@ -168,9 +186,11 @@ def _extend(source: Path, target: Path, group: str | None) -> None:
 
 
 @contextmanager
-def generated(number: int, k: int) -> Iterator[tuple[Problem, pa.Table]]:
+def generated(number: int, k: int, stays: Mapping[str, Any]) -> Iterator[tuple[Problem, pa.Table]]:
     """Generated patients with the six attributes and the numbers of levels of the paper: 4, 2, 4, 4 and 2."""
     table = patients(number, seed=1)
-    policy, folder = load_policy({"attributes": PATIENTS, "privacy": [{"model": "k-anonymity", "k": k}]})
+    stay = {"role": "quasi", "type": "number", "hierarchy": {"type": "intervals", "domain": [1, 400], **stays}}
+    attributes = {name: stay if name == "length_of_stay" else told for name, told in PATIENTS.items()}
+    policy, folder = load_policy({"attributes": attributes, "privacy": [{"model": "k-anonymity", "k": k}]})
     with opened(policy, folder, table) as (problem, _):
         yield problem, table

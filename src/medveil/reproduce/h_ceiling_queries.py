@@ -46,8 +46,10 @@ def error_by_attribute(comparison: Comparison, sensitive: str) -> dict[str, floa
     return errors
 
 
-def error_by_number(comparison: Comparison, queries: int) -> list[float]:
-    """COUNT(*) of records that equal a random one in 1, 2, ... random attributes: the mean relative error."""
+def error_by_number(comparison: Comparison, queries: int) -> Numbers:
+    """COUNT(*) of records that equal a random one in 1, 2, ... random attributes: the relative error of each query, the
+    same for every release of a table. A line for each number of attributes.
+    """
     cells = comparison.problem.cells
     random = comparison.random("h-ceiling, figure 10")
     weights = comparison.reality
@@ -64,8 +66,8 @@ def error_by_number(comparison: Comparison, queries: int) -> list[float]:
             for position in asked.tolist():
                 likely *= shares[position][codes[position], cells.codes[position, cell]]
             errors.append(abs(float(likely.sum()) - true) / true)
-        found.append(float(np.mean(errors)))
-    return found
+        found.append(errors)
+    return np.array(found)
 
 
 def stroke_by_age(comparison: Comparison, sex: str, disease: str) -> tuple[Numbers, Numbers]:
