@@ -20,7 +20,14 @@ from medveil.loss.information_loss import Losses
 from medveil.methods.dp.budget import SHARES, parts, proved_parts
 from medveil.methods.dp.grid import Grid, Table
 from medveil.methods.dp.ipa_proved import Mechanism
-from medveil.methods.dp.ipa_published import PUBLISHED_SHARES, Published, publish_often
+from medveil.methods.dp.ipa_published import (
+    PUBLISHED_SHARES,
+    ClassTable,
+    Draws,
+    choice_of_nodes,
+    perturb,
+    rows_of,
+)
 from medveil.methods.dp.losses import losses_of_parts
 from medveil.methods.dp.marginals import leaf_weights, line_of, marginal_levels
 from medveil.methods.dp.method import grid_of, table_of, whole_table
@@ -48,6 +55,7 @@ REGIONS = {
     },
 }
 SEXES = ("M", "F")
+EPSILONS = (1.0, 0.5, 0.25, 0.1)
 
 BANDS = {"cuts": [[2, 4, 8, 15, 31], [15]]}
 """Stays as wards speak of them: a day, up to three, a week, two weeks, a month, longer; then two weeks, longer."""
@@ -77,6 +85,35 @@ class MadeTable:
     """Q1 (M) and Q2 (F): patients with stroke and without surgery, by five years of age from 0 to 89."""
     stays: dict[str, Numbers]
     """Q3 and Q4: their mean length of stay in days, by ten years of age."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The published form over all nodes: how likely each is chosen, what it loses, how high it is, what it answers."""
+
+    chance: Numbers
+    losses: list[Losses]
+    heights: Integers
+    answers: list[tuple[dict[str, Numbers], dict[str, Numbers]]]
+
+    @property
+    def mean(self) -> Losses:
+        """The expected losses."""
+        named = ("ncp", "emd", "rate")
+        return Losses(*(float(self.chance @ [getattr(loss, part) for loss in self.losses]) for part in named))
+
+    def answer(self, sex: str, what: str) -> Numbers:
+        """The expected answer of each group."""
+        return np.asarray(self.chance @ np.array([self._of(node, sex, what) for node in range(len(self.answers))]))
+
+    def error(self, sex: str, what: str, truth: Numbers) -> Numbers:
+        """The expected absolute error of each group."""
+        found = np.array([np.abs(self._of(node, sex, what) - truth) for node in range(len(self.answers))])
+        return np.asarray(self.chance @ found)
+
+    def _of(self, node: int, sex: str, what: str) -> Numbers:
+        counts, stays = self.answers[node]
+        return (counts if what == "counts" else stays)[sex]
 
 
 @dataclass(frozen=True)
@@ -167,27 +204,48 @@ class Patients:
     def _by_age(shares: Numbers, years: int) -> Numbers:
         return np.asarray(np.add.reduceat(shares, np.arange(0, shares.shape[1], years), axis=1))
 
-    def mechanism(self, epsilon: float) -> Mechanism:
-        domains = self.problem.cells.domains
-        lines = [line_of(domains[name]) for name in self.problem.schema.quasi]
-        return Mechanism(self.grid, proved_parts(epsilon, SHARES), numbers=lines)
+    def mechanism(self, epsilon: float, weight_of_age: float = 1.0) -> Mechanism:
+        domains, quasi = self.problem.cells.domains, self.problem.schema.quasi
+        lines = [line_of(domains[name]) for name in quasi]
+        weights = [weight_of_age if name == "age" else 1.0 for name in quasi]
+        return Mechanism(self.grid, proved_parts(epsilon, SHARES), weights=weights, numbers=lines)
 
-    def proved(self, epsilon: float, runs: int) -> list[MadeTable]:
-        """So many runs of the proved form, by default settings."""
-        outcomes = self.mechanism(epsilon).draws(self.table, runs)
+    def proved(self, epsilon: float, runs: int, weight_of_age: float = 1.0) -> list[MadeTable]:
+        """So many runs of the proved form, by default settings but for the weight of ages."""
+        outcomes = self.mechanism(epsilon, weight_of_age).draws(self.table, runs)
         return [self.made(one.parts, one.values, one.stars, one.marginals) for one in outcomes]
 
-    def published(self, epsilons: list[float], threshold: int, run: Run) -> list[tuple[MadeTable, Published]]:
-        """Runs of the published form, one for each epsilon, in one walk over the nodes."""
-        runs = [(parts(epsilon, PUBLISHED_SHARES), np.random.default_rng()) for epsilon in epsilons]
-        found = publish_often(
-            self.grid,
-            self.table,
-            runs,
-            threshold,
-            lambda share: run.step(Stage.REPRODUCE, share, "IPA as published, every node"),
-        )
-        return [(self._whole(one.levels, one.keys, one.counts, one.stars), one) for one in found]
+    def published(self, threshold: int, run: Run) -> dict[float, Expected]:
+        """What the published form is expected to lose and, at the first epsilon, to answer, over all nodes it may take.
+
+            P[node] ~ exp(epsilon u / (2 * 3)),  u = 3 - (NCP + EMD + Rate)
+
+        One candidate is made at each node, as Algorithm 2 does, and each counts as often as it would be chosen.
+        """
+        space, known, random = self.grid.space, np.unique(self.table.values), np.random.default_rng()
+        losses: dict[float, list[Losses]] = {epsilon: [] for epsilon in EPSILONS}
+        answers, heights = [], []
+        for visited, here in enumerate(self.grid.every_table(self.table)):
+            run.step(Stage.REPRODUCE, visited / space.size, "IPA as published, every node")
+            classes = ClassTable.of(self.grid, here)
+            heights.append(sum(here.levels))
+            for epsilon in EPSILONS:
+                draws = Draws(random, parts(epsilon, PUBLISHED_SHARES))
+                made = perturb(here.levels, classes, threshold, known, draws)
+                losses[epsilon].append(made.losses)
+                if epsilon == EPSILONS[0]:
+                    keys, counts, _ = rows_of(self.grid, classes, made)
+                    part = whole_table(self.grid, here.levels, keys, counts)
+                    answers.append(self._answers([part], self._weights(None)))
+        return {
+            epsilon: Expected(
+                choice_of_nodes(parts(epsilon, PUBLISHED_SHARES)["node"], of_nodes),
+                of_nodes,
+                np.array(heights),
+                answers if epsilon == EPSILONS[0] else [],
+            )
+            for epsilon, of_nodes in losses.items()
+        }
 
     def histogram(self, epsilon: float) -> MadeTable:
         noise = GeometricNoise(1, epsilon)

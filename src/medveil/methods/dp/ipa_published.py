@@ -168,6 +168,16 @@ class Published:
     losses: list[Losses]
 
 
+def choice_of_nodes(epsilon: float, losses: Sequence[Losses]) -> NDArray[np.float64]:
+    """How likely each node is chosen by its candidate's losses.
+
+    P[node] ~ exp(epsilon u / (2 * 3)),  u = 3 - (NCP + EMD + Rate)
+    """
+    score = np.array([LOSS_SENSITIVITY - loss.total for loss in losses])
+    weight = np.exp(epsilon / (2 * LOSS_SENSITIVITY) * (score - score.max()))
+    return np.asarray(weight / weight.sum())
+
+
 def publish(
     grid: Grid,
     table: Table,
@@ -177,48 +187,25 @@ def publish(
     step: Callable[[float], None] = lambda _: None,
 ) -> Published:
     """Algorithm 2: perturb the table at every node and choose one of the results by its loss."""
-    return publish_often(grid, table, [(epsilon, random)], threshold, step)[0]
-
-
-def publish_often(
-    grid: Grid,
-    table: Table,
-    runs: Sequence[tuple[Mapping[str, float], np.random.Generator]],
-    threshold: int,
-    step: Callable[[float], None] = lambda _: None,
-) -> list[Published]:
-    """Several runs of Algorithm 2, each with its epsilons and its random numbers, in one walk over the nodes.
-
-    P[node] ~ exp(epsilon u / (2 * 3)),  u = 3 - (NCP + EMD + Rate)
-    """
     if grid.cells(grid.space.bottom) > KEY_LIMIT:
         raise PolicyError("The declared domain has more than 2^62 cells.", "Raise 'min_level', or declare less.")
     known = np.unique(table.values)
     # Every candidate has a seed of its own, so that the chosen one can be made again instead of keeping them all.
-    seeds = [random.integers(0, 2**63, grid.space.size) for _, random in runs]
+    seeds = random.integers(0, 2**63, grid.space.size)
 
-    def candidate(run: int, number: int, classes: ClassTable, levels: Levels) -> Candidate:
-        draws = Draws(np.random.default_rng(seeds[run][number]), runs[run][0])
-        return perturb(levels, classes, threshold, known, draws)
+    def candidate(number: int, classes: ClassTable, levels: Levels) -> Candidate:
+        return perturb(levels, classes, threshold, known, Draws(np.random.default_rng(seeds[number]), epsilon))
 
-    losses: list[dict[int, Losses]] = [{} for _ in runs]
+    found: dict[int, Losses] = {}
     for visited, here in enumerate(grid.every_table(table)):
         step(visited / grid.space.size)
-        classes = ClassTable.of(grid, here)
         number = grid.space.id_of(here.levels)
-        for run in range(len(runs)):
-            losses[run][number] = candidate(run, number, classes, here.levels).losses
-    found = []
-    for run, (epsilon, random) in enumerate(runs):
-        by_node = [losses[run][number] for number in range(grid.space.size)]
-        score = np.array([LOSS_SENSITIVITY - loss.total for loss in by_node])
-        weight = np.exp(epsilon["node"] / (2 * LOSS_SENSITIVITY) * (score - score.max()))
-        number = int(random.choice(len(score), p=weight / weight.sum()))
-        levels = grid.space.node(number)
-        classes = ClassTable.of(grid, grid.at(table, levels))
-        chosen = candidate(run, number, classes, levels)
-        found.append(Published(levels, *rows_of(grid, classes, chosen), by_node))
-    return found
+        found[number] = candidate(number, ClassTable.of(grid, here), here.levels).losses
+    losses = [found[number] for number in range(grid.space.size)]
+    number = int(random.choice(grid.space.size, p=choice_of_nodes(epsilon["node"], losses)))
+    levels = grid.space.node(number)
+    classes = ClassTable.of(grid, grid.at(table, levels))
+    return Published(levels, *rows_of(grid, classes, candidate(number, classes, levels)), losses)
 
 
 def rows_of(grid: Grid, classes: ClassTable, candidate: Candidate) -> tuple[Integers, Integers, Integers]:
