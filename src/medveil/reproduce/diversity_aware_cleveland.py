@@ -17,7 +17,7 @@ from medveil.errors import InputError
 from medveil.methods.diversity_aware.assigning import Solvers
 from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, make_caps
 from medveil.methods.diversity_aware.points import Points, make_points
-from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
+from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_at_least, cluster_points
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.l_diversity import entropies, top_to_tail
 from medveil.run import Run, Stage
@@ -56,12 +56,17 @@ class Way:
     both: bool = False
     as_paper: bool = False
     """Unscaled values, centers of k-means, one assignment."""
+    at_least: bool = False
+    """Clusters of k to 2k - 1."""
 
 
-def caps_of(way: Way, history: Codes, k: int) -> Caps:
+def caps_of(way: Way, history: Codes, k: int, clusters: int | None = None) -> Caps:
+    """The caps of a way; of so many clusters of at least k where that is given."""
     if not way.diversity:
-        return even_caps(len(history), k, 2)
-    return make_caps(np.bincount(history, minlength=2).tolist(), k, None, capped=[False, True], both=way.both)
+        return even_caps(len(history), k, 2, clusters=clusters, at_least=clusters is not None)
+    counts = np.bincount(history, minlength=2).tolist()
+    at_least = clusters is not None
+    return make_caps(counts, k, None, capped=[False, True], both=way.both, clusters=clusters, at_least=at_least)
 
 
 def clusters_of(way: Way, numbers: Numbers, history: Codes, k: int, solvers: Solvers, run: Run) -> Codes:
@@ -74,7 +79,13 @@ def clusters_of(way: Way, numbers: Numbers, history: Codes, k: int, solvers: Sol
         return alternate(points, history, caps, centers, start, 1, solvers, run).cluster
     deviation = numbers.std(axis=0)
     scaled = (numbers - numbers.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    return cluster_points(make_points(scaled), history, caps, Effort(starts=3), solvers, run).cluster
+    points = make_points(scaled)
+    if way.at_least:
+        found, _ = cluster_at_least(
+            points, history, lambda number: caps_of(way, history, k, number), k, Effort(starts=3), solvers, run
+        )
+        return found.cluster
+    return cluster_points(points, history, caps, Effort(starts=3), solvers, run).cluster
 
 
 def _k_means(numbers: Numbers, clusters: int, run: Run) -> Points:
