@@ -37,8 +37,8 @@ SETS = ("original", "without diversity", "with diversity")
 AS_PAPER = (Way("paper, without", diversity=False, as_paper=True), Way("paper, with", as_paper=True))
 OURS = (Way("without", diversity=False), Way("with"), Way("both", both=True), Way("free", at_least=True))
 SIZES = (5, 10, 15, 20, 25)
-SPLITS, SPLITS_BY_SIZE = 300, 100
-"""Splits of the tables: as many as tell a difference of one point from chance; and of each k of the figures."""
+SPLITS, SPLITS_BY_SIZE = 100, 50
+"""Splits of the tables, and of each k of the figures: what they tell is said with its standard errors."""
 
 PAPER_SPLITS = 1000
 NEAR = 3.0
