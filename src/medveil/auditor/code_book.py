@@ -11,7 +11,9 @@ from medveil.auditor.evidence import Evidence
 
 FILE = "codebook.csv"
 COLUMNS = ["attribute", "published", "stands_for", "people", "low", "high"]
-STATISTICS = ("mean", "median")
+STATISTICS = ("mean", "median", "percentage")
+FIGURES = ("means", "percentages")
+"""The forms of columns that are published as figures of intervals."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,6 @@ def mean_of(label: str) -> str:
     return label[1:-4] if label.startswith("{") and label.endswith(", ?}") else label
 
 
-def recoded_as(evidence: Evidence, form: str) -> list[str]:
-    """The published columns of a form."""
-    return [name for name in evidence.names() if evidence.described(name).get("form") == form]
+def recoded_as(evidence: Evidence, *forms: str) -> list[str]:
+    """The published columns of these forms."""
+    return [name for name in evidence.names() if evidence.described(name).get("form") in forms]

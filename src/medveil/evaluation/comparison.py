@@ -29,7 +29,7 @@ from medveil.table.arrow import number_array, numpy_of, text_array
 from medveil.table.labels import Span
 
 CODE_BOOK = "codebook.csv"
-MEANS = "means"
+MEANS, PERCENTAGES = "means", "percentages"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Comparison:
         problem = self.problem
         hierarchy = problem.hierarchies.get(name, problem.reference.hierarchies.get(name))
         book = self._book(name) if self.forms.get(name) == "ids" else None
-        intervals = self._intervals(name) if self.attacked else {}
+        intervals = self._intervals(name) if self.attacked or self.forms.get(name) == PERCENTAGES else {}
         records = records_by_value(self.companions.get(MARGINALS), name)
         return cover(self.column(name), problem.cells.domains[name], hierarchy, book, intervals, records)
 
@@ -148,15 +148,16 @@ class Comparison:
 
     def _intervals(self, name: str) -> dict[str, list[Span]]:
         """What the published means of a column are the means of, where the code book tells it of all of them. The
-        outermost intervals are open: what lies beyond them must be somewhere.
+        outermost intervals are open: what lies beyond them must be somewhere. A percentage whose interval is not told
+        may stand for any number.
         """
-        book = self.companions.get(CODE_BOOK)
-        if self.forms.get(name) != MEANS or book is None or not {"low", "high"} <= set(book.column_names):
+        book, form = self.companions.get(CODE_BOOK), self.forms.get(name)
+        if form not in {MEANS, PERCENTAGES} or book is None or not {"low", "high"} <= set(book.column_names):
             return {}
         rows = book.filter(pc.equal(book["attribute"].cast(pa.string()), name))
         means, lows, highs = (rows[key].cast(pa.string()).to_pylist() for key in ("published", "low", "high"))
         if not means or not all(lows) or not all(highs):
-            return {}
+            return {text: [Span(None, None)] for text in means} if form == PERCENTAGES else {}
         first, last = min(lows, key=float), max(highs, key=float)
         found: dict[str, list[Span]] = {}
         for mean, low, high in zip(means, lows, highs, strict=True):
@@ -237,7 +238,11 @@ class Comparison:
         if not quasi:
             return np.zeros(table.num_rows, dtype=np.int64)
         sizes = [len(self.coverage[name].labels) for name in quasi]
-        columns = [label_codes(table[name], self.coverage[name]) for name in quasi]
+        # A column that was left out has one label, which says nothing.
+        nothing = np.zeros(table.num_rows, dtype=np.int32)
+        columns = [
+            label_codes(table[name], self.coverage[name]) if name in table.column_names else nothing for name in quasi
+        ]
         known = np.all([column >= 0 for column in columns], axis=0)
         together = [
             np.concatenate([labels.astype(np.int64), column[known]])

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from medveil.auditor.code_book import FILE, CodeBookLine, meaning, read_code_book, recoded_as
+from medveil.auditor.code_book import FIGURES, FILE, CodeBookLine, meaning, read_code_book, recoded_as
 from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Refuted, Terms
 from medveil.auditor.evidence import Evidence
 from medveil.errors import MedveilError
@@ -41,7 +41,7 @@ class CodeBookCheck(Check):
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         lines = read_code_book(evidence)
-        recoded = {*recoded_as(evidence, "means"), *recoded_as(evidence, "ids")}
+        recoded = set(recoded_as(evidence, *FIGURES, "ids"))
         if any(line.attribute not in recoded for line in lines):
             raise Refuted(f"'{FILE}' tells of a column that is published neither as means nor as ids")
         evidence.need_linked()
@@ -50,7 +50,7 @@ class CodeBookCheck(Check):
         of_means = [line for line in lines if line.people is not None]
         least = [
             _check_means(evidence, name, [line for line in of_means if line.attribute == name], told)
-            for name in recoded_as(evidence, "means")
+            for name in recoded_as(evidence, *FIGURES)
             if any(line.attribute == name for line in of_means)
         ]
         return Finding({"people": min(least, default=None)}, min(least, default=required) >= required)
@@ -142,13 +142,24 @@ def _check_means(evidence: Evidence, name: str, lines: list[CodeBookLine], told:
             raise Refuted(f"'{FILE}' states a {line.stands_for} of '{name}' behind which there is nobody")
         if people(low, high) != line.people:
             raise Refuted(f"'{FILE}' states other numbers of people behind '{name}' than the source has")
-        values = np.repeat(numbers[inside], weights[inside])
-        figure = float(np.mean(values) if line.stands_for == "mean" else np.median(values))
-        if abs(figure - _read(line.published, evidence.kinds[name])) > 0.5 * 10.0**-decimals + ROUNDING * abs(figure):
+        figure, kind = _figure(line.stands_for, numbers, weights, low, high), evidence.kinds[name]
+        stated = _read(line.published, Kind.NUMBER if line.stands_for == "percentage" else kind)
+        if abs(figure - stated) > 0.5 * 10.0**-decimals + ROUNDING * abs(figure):
             raise Refuted(f"'{FILE}' states a {line.stands_for} of '{name}' that is not that of the source")
     ends = sorted({end for interval in intervals for end in interval})
     pieces = [piece for piece in itertools.pairwise(ends) if any(a <= piece[0] and piece[1] <= b for a, b in intervals)]
     return min(people(low, high) for low, high in pieces)
+
+
+def _figure(statistic: str, numbers: Numbers, weights: NDArray[np.int64], low: float, high: float) -> float:
+    """What an interval is published as: the mean or median of its numbers, or in percent how many of all are lower,
+    its own counted half.
+    """
+    inside = (numbers >= low) & (numbers < high)
+    if statistic == "percentage":
+        return float(100 * (weights[numbers < low].sum() + weights[inside].sum() / 2) / weights.sum())
+    values = np.repeat(numbers[inside], weights[inside])
+    return float(np.mean(values) if statistic == "mean" else np.median(values))
 
 
 def _intervals(evidence: Evidence, name: str, lines: list[CodeBookLine]) -> list[tuple[float, float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from medveil.auditor.code_book import FILE, mean_of, read_code_book, recoded_as, support
+from medveil.auditor.code_book import FIGURES, FILE, mean_of, read_code_book, recoded_as, support
 from medveil.auditor.context import CannotTell, Check, Finding, Refuted, Terms
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.tables import STAR
@@ -24,7 +24,7 @@ class MeanSupportCheck(Check):
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         required = Terms(claim).number("people")
         lines = read_code_book(evidence)
-        columns = recoded_as(evidence, "means")
+        columns = recoded_as(evidence, *FIGURES)
         if not columns:
             raise CannotTell("the manifest has no column that is published as means")
         least: int | None = None

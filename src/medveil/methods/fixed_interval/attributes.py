@@ -60,6 +60,10 @@ class Written:
         return float(10.0**-self.decimals)
 
 
+PERCENT = Written(decimals=1)
+"""How a percentage is written."""
+
+
 @dataclass(frozen=True)
 class Column:
     """One attribute: `codes[cell]` is a code, and for each code there is its text `values[code]`, whether that counts

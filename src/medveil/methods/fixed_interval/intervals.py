@@ -16,7 +16,7 @@ from medveil.errors import PolicyError, UnreachableError
 from medveil.methods.fixed_interval.attributes import Column, Numbers
 from medveil.privacy.count import count_classes
 
-Statistic = Literal["mean", "median"]
+Statistic = Literal["mean", "median", "percentage"]
 MOST_INTERVALS = 1_000_000
 
 
@@ -110,12 +110,16 @@ class ColumnIntervals:
         return self.index(self.values)
 
     def figure(self, statistic: Statistic, first: int, last: int) -> float:
-        """The mean or median of the numbers in the intervals from the first to the last (equation 2).
+        """The mean or median of the numbers in the intervals from the first to the last (equation 2); or in percent
+        how many people have a lower number, those within counted half, which tells of no number at all.
 
         Whoever has a number several times counts once for it, where subjects are declared.
         """
         inside = slice(*np.searchsorted(self._places, (first, last + 1)))
         values, weights = self.values[inside], self.weights[inside]
+        if statistic == "percentage":
+            below = int(self.weights[: inside.start].sum())
+            return float(100 * (below + weights.sum() / 2) / self.weights.sum())
         if statistic == "mean":
             return float(weights @ values / weights.sum())
         cumulative = np.cumsum(weights)

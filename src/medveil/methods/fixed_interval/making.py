@@ -59,7 +59,8 @@ def make(problem: Problem, records: Records, classes: Ids, number: int, publish:
             raise _unreachable(problem, readings, classes)
         spreads = {column.name: spread(column, classes, number, records.cells.counts) for column in numbers}
         published = publish(classes, number, spreads)
-        verdict = _published_verdict(problem, readings, classes, number, [published[c.name] for c in records.quasi])
+        shown = {problem.cells.quasi.index(c.name): published[c.name] for c in records.quasi}
+        verdict = _published_verdict(problem, readings, classes, number, shown)
         if verdict.all():
             return MadeClasses(classes, number, published, spreads, first - number)
         if number == 1:
@@ -102,7 +103,7 @@ def _judge(problem: Problem, readings: list[Reading]) -> Callable[[Ids, int], ND
 
 
 def _published_verdict(
-    problem: Problem, readings: list[Reading], classes: Ids, number: int, published: list[PublishedColumn]
+    problem: Problem, readings: list[Reading], classes: Ids, number: int, published: Mapping[int, PublishedColumn]
 ) -> NDArray[np.bool_]:
     """Whether each class is within published classes that hold, for the models that joining classes may break: those
     which do not survive merging.
@@ -112,7 +113,7 @@ def _published_verdict(
     for requirement in problem.requirements:
         if requirement.model.survives_merging(additive=additive):
             continue
-        shown = [published[position] for position in requirement.shield]
+        shown = [published[position] for position in requirement.shield if position in published]
         first, group = combine([one.codes for one in shown], [len(one.labels) for one in shown], number)
         for reading in readings:
             counted = count_classes(reading.cells, np.where(classes >= 0, group[classes], -1), len(first))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,8 @@ from medveil.methods.fixed_interval.publication import (
     publish_means,
     publish_sets,
 )
-from medveil.methods.fixed_interval.ranking import rank
+from medveil.methods.fixed_interval.ranking import Normalization, rank
+from medveil.methods.fixed_interval.selecting import FeatureSelection, redundant, select
 from medveil.methods.fixed_interval.steward import account, accounted, class_table, picture
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
@@ -93,9 +94,13 @@ class FixedInterval(Method):
         float,
         Field(gt=0, allow_inf_nan=False, description="A narrow class is widened to this many times the threshold."),
     ] = 1.0
-    statistic: Annotated[Statistic, Field(description="What of an interval is published: its mean or its median.")] = (
-        "mean"
-    )
+    statistic: Annotated[
+        Statistic | dict[str, Statistic],
+        Field(
+            description="What of an interval is published: its mean, its median, or in percent how many people have a "
+            "lower number; may be given by column."
+        ),
+    ] = "mean"
     outliers: Annotated[
         Rule,
         Field(description="Records left out of their class: by Tukey's fences, by the modified z-score, or none."),
@@ -118,6 +123,18 @@ class FixedInterval(Method):
         tuple[Impossible, ...],
         Field(description="Impossible combinations, `when: {sex: M, pregnant: yes}`: their records are dropped."),
     ] = ()
+    redundant: Annotated[
+        Literal["keep", "drop"],
+        Field(description="Records that repeat another of the same person in every published column: keep or drop."),
+    ] = "keep"
+    normalize: Annotated[
+        Normalization,
+        Field(description="The scale on which records are compared: as they are, by range, or standardized."),
+    ] = "none"
+    features: Annotated[
+        FeatureSelection | None,
+        Field(description="Publish only the quasi-identifiers that tell something of a target column."),
+    ] = None
     codes_as_numbers: Annotated[
         tuple[str, ...],
         Field(description="Columns of codes such as 412-791 that are read as numbers, by their digits."),
@@ -164,13 +181,20 @@ class FixedInterval(Method):
         )
         self._check_columns(records)
         run.step(Stage.SEARCH, 0.1, "Ranking")
-        ranking, rows = rank(records), read_rows(problem, records)
+        rows = read_rows(problem, records)
+        left_out: list[str] = []
+        if self.features is not None:
+            records, left_out = select(problem, records, rows, self.features)
+        repeated = redundant(problem, rows) if self.redundant == "drop" else np.zeros(len(rows.cells), dtype=np.bool_)
+        ranking = rank(records, self.normalize)
         run.step(Stage.SEARCH, 0.3, "Forming classes")
-        order, units = order_rows(rows, ranking, np.flatnonzero(records.kept[rows.cells]))
+        order, units = order_rows(rows, ranking, np.flatnonzero(records.kept[rows.cells] & ~repeated))
         class_of_row, number = cut(rows, order, units, problem.k)
         records, formed, cell_of_row = split(records, rows, class_of_row)
+        if self.redundant == "drop":
+            records = records.without(formed < 0, "redundant record")
         far_off = self._outliers(records, formed, number)
-        far = np.logical_or.reduce(list(far_off.values()))
+        far = np.logical_or.reduce([np.zeros(len(formed), dtype=np.bool_), *far_off.values()])
         records = records.without(far, "outlier")
         intervals: dict[str, ColumnIntervals] = {}
         ids = {
@@ -195,7 +219,10 @@ class FixedInterval(Method):
         run.step(Stage.SEARCH, 0.8, "Preparing the release")
         status = Status.UNSAFE_MEANS if self._support(problem) < max(problem.k, 2) else Status.FOR_PUBLICATION
         internal = {
-            "fixed_interval": account(records, made, intervals, self._threshold, status),
+            "fixed_interval": {
+                **account(records, made, intervals, self._threshold, status),
+                "columns that tell too little of the target": left_out,
+            },
             "classes": class_table(records, made, formed, far, self._threshold),
             "classes.svg": picture(records, made, formed, far_off, self.outliers),
         }
@@ -208,6 +235,10 @@ class FixedInterval(Method):
     def _threshold(self, name: str) -> float:
         return float(self._by_column(self.threshold, name, 0.0))
 
+    def _statistic(self, name: str) -> Statistic:
+        found: Statistic = self._by_column(self.statistic, name, "mean")
+        return found
+
     def _support(self, problem: Problem) -> int:
         return problem.k if self.minimum_support is None else self.minimum_support
 
@@ -215,7 +246,13 @@ class FixedInterval(Method):
         """Refuse parameters by column that name none, or none of numbers."""
         numbers = [column.name for column in records.attributes if column.is_number]
         known = [column.name for column in records.attributes]
-        for where in ("intervals", "width", "threshold", "missing"):
+        for column in records.attributes:
+            if column.is_number and column.written.date and self._statistic(column.name) == "percentage":
+                raise PolicyError(
+                    f"'{column.name}' holds dates, which are not published as percentages.",
+                    "Give 'statistic' by column, such as {age: percentage}.",
+                )
+        for where in ("intervals", "width", "threshold", "statistic", "missing"):
             given = getattr(self, where)
             for name in given if isinstance(given, Mapping) else ():
                 require(name, known, where)
@@ -262,7 +299,7 @@ class FixedInterval(Method):
             intervals,
             found,
             unknown_in(column, classes, number),
-            statistic=self.statistic,
+            statistic=self._statistic(column.name),
             threshold=self._threshold(column.name),
             widen=self.widen,
         )
@@ -277,7 +314,9 @@ class FixedInterval(Method):
         internal: Mapping[str, Any],
     ) -> Draft:
         kept = class_of_row >= 0
-        published = [made.published[name] for name in problem.counted]
+        names = [column.name for column in records.attributes]
+        statistics = {c.name: self._statistic(c.name) for c in records.attributes if c.is_number}
+        published = [made.published[name] for name in names]
         # The last label of each column is the missing value: what became of a record that was left out.
         labels = [
             label_array(p.labels, np.where(kept, p.codes[class_of_row], np.int32(len(p.labels) - 1))) for p in published
@@ -286,16 +325,16 @@ class FixedInterval(Method):
         support, parameters = self._support(problem), self.model_dump(mode="json")
 
         def links(path: Path) -> None:
-            write_links(path, kept, pa.table(labels, names=list(problem.counted)))
+            write_links(path, kept, pa.table(labels, names=names))
             pq.write_table(interval_table(entries), path.with_name(INTERVALS))
 
         told = {**parameters, "rules": len(self.rules), "minimum_support": support}
         return Draft(
             published=with_rows(problem.engine).publish_rows(
-                problem.counted, labels, kept, problem.schema.plain, stars=problem.stars
+                names, labels, kept, problem.schema.plain, stars=problem.stars
             ),
-            promises=promises(problem, records, support, parameters),
-            attributes=published_attributes(problem, records),
+            promises=promises(problem, records, support, parameters, statistics),
+            attributes=published_attributes(problem, records, statistics),
             method={
                 "name": self.name,
                 "parameters": told,

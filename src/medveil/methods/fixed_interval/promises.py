@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from medveil.methods.fixed_interval.attributes import PERCENT
 from medveil.methods.fixed_interval.cleaning import Records
+from medveil.methods.fixed_interval.intervals import Statistic
 from medveil.methods.problem import Problem
 from medveil.release.draft import Basis, Promise, PublishedAttribute
 
 
-def promises(problem: Problem, records: Records, support: int, parameters: Mapping[str, Any]) -> list[Promise]:
+def promises(
+    problem: Problem,
+    records: Records,
+    support: int,
+    parameters: Mapping[str, Any],
+    statistics: Mapping[str, Statistic],
+) -> list[Promise]:
     """The policy's models, and what holds beyond them.
 
     Models of a sensitive attribute count what the sets do not publish, so that their proof needs the source.
@@ -24,7 +32,11 @@ def promises(problem: Problem, records: Records, support: int, parameters: Mappi
         for promise in problem.promises()
     ]
     told = {
-        "decimals": {column.name: column.written.decimals for column in records.attributes if column.is_number},
+        "decimals": {
+            column.name: (PERCENT if statistics[column.name] == "percentage" else column.written).decimals
+            for column in records.attributes
+            if column.is_number
+        },
         "digits": list(parameters["codes_as_numbers"]),
         "ranges": {name: list(ends) for name, ends in parameters["ranges"].items()},
         "imputed": [column.name for column in records.attributes if column.imputed],
@@ -38,11 +50,17 @@ def promises(problem: Problem, records: Records, support: int, parameters: Mappi
             required={"k": problem.k},
             basis=counted,
         ),
-        Promise(
-            model="mean-support",
-            summary=f"{enough} behind every published {parameters['statistic']}",
-            required={"people": support},
-            basis=Basis.FILES,
+        *(
+            [
+                Promise(
+                    model="mean-support",
+                    summary=f"{enough} behind every published {' and '.join(sorted(set(statistics.values())))}",
+                    required={"people": support},
+                    basis=Basis.FILES,
+                )
+            ]
+            if statistics
+            else []
         ),
         Promise(
             model="code-book",
@@ -55,7 +73,14 @@ def promises(problem: Problem, records: Records, support: int, parameters: Mappi
     ]
 
 
-def published_attributes(problem: Problem, records: Records) -> list[PublishedAttribute]:
-    """The columns, each with the form in which it is published in place of its values."""
-    forms = {column.name: "means" if column.is_number else "ids" for column in records.attributes}
-    return [replace(attribute, form=forms.get(attribute.name)) for attribute in problem.attributes()]
+def published_attributes(
+    problem: Problem, records: Records, statistics: Mapping[str, Statistic]
+) -> list[PublishedAttribute]:
+    """The columns that are published, each with the form in which it is, in place of its values."""
+    numbers = {name: "percentages" if of == "percentage" else "means" for name, of in statistics.items()}
+    forms = {column.name: numbers[column.name] if column.is_number else "ids" for column in records.attributes}
+    return [
+        replace(attribute, form=forms.get(attribute.name))
+        for attribute in problem.attributes()
+        if attribute.name in forms or attribute.name not in problem.counted
+    ]

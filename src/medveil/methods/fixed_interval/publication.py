@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from medveil.methods.fixed_interval.analysis import Spread
-from medveil.methods.fixed_interval.attributes import Column
+from medveil.methods.fixed_interval.attributes import PERCENT, Column
 from medveil.methods.fixed_interval.classes import Ids
 from medveil.methods.fixed_interval.intervals import ColumnIntervals, Statistic
 from medveil.table.labels import MISSING, set_label
@@ -94,7 +94,9 @@ def _mean_entry(
     low, high = (float(end) for end in intervals.edges[[first, last + 1]])
     return CodeBookEntry(
         attribute=column.name,
-        published=column.written.text(intervals.figure(statistic, first, last)),
+        published=(PERCENT if statistic == "percentage" else column.written).text(
+            intervals.figure(statistic, first, last)
+        ),
         stands_for=statistic,
         people=intervals.support(first, last),
         low=low,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,31 @@ def similarity(vectors: Sequence[Numbers]) -> Numbers:
     return np.divide(total, length, out=np.zeros_like(total), where=length > 0)
 
 
+Normalization = Literal["none", "range", "standard"]
+
+
+def normalized(numbers: Numbers, weights: NDArray[np.int64], way: Normalization) -> Numbers:
+    """A coded column on a common scale, so that none outweighs the others by its units.
+
+        range:     (x - least) / (greatest - least)
+        standard:  (x - mean) / standard deviation, over records
+
+    `weights`: the records of each cell that take part. A column of one value is 0 everywhere.
+
+    >>> normalized(np.array([20.0, 30.0, 60.0]), np.array([1, 1, 1]), "range").tolist()
+    [0.0, 0.25, 1.0]
+    """
+    if way == "none":
+        return numbers
+    there = numbers[weights > 0]
+    if way == "range":
+        middle, spread = float(there.min(initial=np.inf)), float(np.ptp(there)) if len(there) else 0.0
+    else:
+        middle = float(weights @ numbers / weights.sum())
+        spread = float(np.sqrt(weights @ (numbers - middle) ** 2 / weights.sum()))
+    return np.zeros_like(numbers) if spread == 0 else np.asarray((numbers - middle) / spread)
+
+
 def coded(column: Column, records: Records) -> Numbers:
     """A column as numbers, for each cell: numbers as they are, categories by their position in the declared or natural
     order; a missing number as the column's mean, a missing category after the last.
@@ -66,10 +92,12 @@ class Ranking:
     cells: NDArray[np.int64]
 
 
-def rank(records: Records) -> Ranking:
+def rank(records: Records, normalize: Normalization = "none") -> Ranking:
     """The cells by similarity of their quasi-identifiers, the same whatever the order of the records was."""
+    weights = np.where(records.kept, records.cells.counts, 0)
+    vectors = [normalized(coded(column, records), weights, normalize) for column in records.quasi]
     # Rounding makes vectors of one direction equal, as they are but for the last bits.
-    likeness = np.round(similarity([coded(column, records) for column in records.quasi]), SAME)
+    likeness = np.round(similarity(vectors), SAME)
     keys = combine([column.codes for column in records.quasi], [len(column.values) for column in records.quasi])[1]
     order = np.lexsort((keys, likeness))
     changes = np.ones(len(order), dtype=np.bool_)
