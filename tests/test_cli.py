@@ -41,7 +41,7 @@ method: {name: optimal, suppression: 0.1}
 
 def run(*arguments, folder=None):
     return subprocess.run(
-        [*MEDVEIL, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+        [*MEDVEIL, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, timeout=300
     )
 
 

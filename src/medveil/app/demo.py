@@ -91,7 +91,7 @@ TOUR = (
     Shown(
         "diversity-aware",
         "clusters of near people, published as means for learning from",
-        "sensitive_value: J00, rounds: 2",
+        "sensitive_value: J00, rounds: 2, starts: 1",
     ),
 )
 """A well-known method with and without suppression, then those of the papers, on the same columns and models. The first
