@@ -9,6 +9,7 @@ import datetime as dt
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +69,25 @@ def needs_secret(attributes: Sequence[Attribute]) -> bool:
     return any((a.get("change") or {}).get("kind") in {PSEUDONYM, SHIFT} for a in attributes)
 
 
+@lru_cache(maxsize=8)
+def _rounds(secret: bytes, purpose: str, space: str) -> tuple[Any, Any]:
+    """The two rounds of HMAC as far as they are the same for all values."""
+    block = (hashlib.sha256(secret).digest() if len(secret) > _BLOCK else secret).ljust(_BLOCK, b"\0")
+    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block))
+    inner.update(b":".join([purpose.encode(), str(len(space)).encode(), space.encode(), b""]))
+    return inner, hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
+
+
 def digest(secret: bytes, purpose: str, space: str, value: str) -> bytes:
     """HMAC-SHA256 by its definition, H((K xor opad) H((K xor ipad) m)), of a purpose, a space and a value.
 
     >>> digest(b"Jefe", "p", "s", "v").hex()[:8]
     '41bc1371'
     """
-    message = b":".join([purpose.encode(), str(len(space)).encode(), space.encode(), value.encode()])
-    block = (hashlib.sha256(secret).digest() if len(secret) > _BLOCK else secret).ljust(_BLOCK, b"\0")
-    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block) + message).digest()
-    return hashlib.sha256(bytes(byte ^ 0x5C for byte in block) + inner).digest()
+    first, second = (part.copy() for part in _rounds(secret, purpose, space))
+    first.update(value.encode())
+    second.update(first.digest())
+    return bytes(second.digest())
 
 
 def days_of(secret: bytes, space: str, person: str, most: int) -> int:

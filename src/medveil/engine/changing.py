@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 import duckdb
 import numpy as np
@@ -30,12 +30,14 @@ from medveil.table.changes import ChangedColumn, ChangedTable, Derivation, Pseud
 from medveil.table.dates import ISO
 from medveil.table.domain import canonical
 from medveil.table.offsets import EARLIEST, LATEST, offset
-from medveil.table.pseudonyms import ReleaseKey
+from medveil.table.pseudonyms import ReleaseKey, hmac_pads
 from medveil.table.schema import Kind
 
 _ISO_TIME = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?"
 PERSON = " person"
 """The column, of a name that no source has, that says whose a record is, as the source names people."""
+LINE = " line"
+"""The column, of a name that no source has, that holds the number of a record in the source."""
 
 
 @dataclass
@@ -51,6 +53,8 @@ class ChangedTables:
     space: str
     limits: Limits = field(default_factory=Limits)
     interrupting: Interrupting = nullcontext
+    in_order: ClassVar[bool] = True
+    """Whether records of a changed table stand in the order of its source."""
 
     def __post_init__(self) -> None:
         self._session = Session(self.limits)
@@ -138,8 +142,8 @@ class ChangedTables:
         return ParquetSource(self._raw_names[name], self.sources[name].missing, self._file("raw", name))
 
     def changed(self, name: str) -> Source:
-        """A table as it is counted: its columns under their published names, and `PERSON`."""
-        names = (*(column.name for column in self.tables[name].columns), PERSON)
+        """A table as it is counted: its columns under their published names, `PERSON` and `LINE`."""
+        names = (*(column.name for column in self.tables[name].columns), PERSON, LINE)
         return ParquetSource(names, frozenset({""}), self._file("changed", name))
 
     # People
@@ -191,15 +195,18 @@ class ChangedTables:
             for column in table.columns:
                 if isinstance(column.change, Pseudonym):
                     columns.setdefault(column.change.space, []).append((name, column.source))
-        views = {}
+        views: dict[str, str] = {}
         for space, found in columns.items():
             asked = [
                 f"SELECT {self._column(name, column)} AS key FROM raw_{self._numbers[name]}" for name, column in found
             ]
-            keys = self._session.table(f"SELECT DISTINCT key FROM ({' UNION ALL '.join(asked)}) WHERE key IS NOT NULL")
-            values = keys["key"].to_pylist()
-            pseudonyms = text_array(self.key.pseudonyms(space, values))
-            views[space] = self._session.register(pa.table({"key": text_array(values), "pseudonym": pseudonyms}))
+            distinct = f"SELECT DISTINCT key FROM ({' UNION ALL '.join(asked)}) WHERE key IS NOT NULL"
+            views[space] = f"pseudonyms_{len(views)}"
+            with self._session.registered(pads(self.key, space)) as secret:
+                self._session.run(
+                    f"CREATE TABLE {views[space]} AS SELECT key, left(sha256(outer_pad || unhex(sha256("
+                    f"inner_pad || encode(begin || key)))), 32) AS pseudonym FROM ({distinct}), {secret}"
+                )
         return views
 
     # Dates
@@ -254,9 +261,10 @@ class ChangedTables:
         selected = ", ".join(f"{column} AS c{j}" for j, column in enumerate(columns))
         joined = " ".join(joins)
         file = quote_text(str(self._file("changed", name)))
+        order = "ORDER BY raw.line" if self.in_order else ""
         self._session.run(
-            f"COPY (SELECT {selected}, people.person AS c{len(columns)} FROM raw_{number} AS raw "
-            f"JOIN people_{number} AS people USING (line) {joined} ORDER BY raw.line) TO {file} (FORMAT parquet)"
+            f"COPY (SELECT {selected}, people.person AS c{len(columns)}, raw.line FROM raw_{number} AS raw "
+            f"JOIN people_{number} AS people USING (line) {joined} {order}) TO {file} (FORMAT parquet)"
         )
 
     def _expression(self, name: str, column: ChangedColumn, joins: list[str]) -> str:
@@ -322,9 +330,21 @@ class ChangedTables:
             if isinstance(column.change, Derivation):
                 raw = self._column(name, column.source)
                 (lost,) = self._session.row(
-                    f"SELECT count(*) FROM (SELECT file_row_number AS line, c{j} FROM read_parquet({file}, "
-                    f"file_row_number = true)) AS changed JOIN raw_{self._numbers[name]} AS raw USING (line) "
+                    f"SELECT count(*) FROM read_parquet({file}) AS changed "
+                    f"JOIN raw_{self._numbers[name]} AS raw USING (line) "
                     f"WHERE changed.c{j} IS NULL AND raw.{raw} IS NOT NULL"
                 )
                 counted[column.name] = int(lost)
         return counted
+
+
+def pads(key: ReleaseKey, space: str) -> pa.Table:
+    """What HMAC is made of, as a table of one row, so that a secret never stands in a query."""
+    inner, outer = hmac_pads(key.secret)
+    return pa.table(
+        {
+            "inner_pad": pa.array([inner], pa.binary()),
+            "outer_pad": pa.array([outer], pa.binary()),
+            "begin": text_array([f"pseudonym:{len(space)}:{space}:"]),
+        }
+    )

@@ -28,6 +28,8 @@ PERSON = "person"
 class LinkedTables(ChangedTables):
     """Tables that point to each other, the first of them to none: it holds the people, each in one record."""
 
+    in_order = False
+
     def _read(self) -> None:
         super()._read()
         for name in self.tables:
@@ -39,9 +41,7 @@ class LinkedTables(ChangedTables):
 
     def _changed_view(self, name: str) -> str:
         """A table as it is published, with the numbers of its lines, c0, c1, ... and the person."""
-        file = quote_text(str(self._file("changed", name)))
-        rows = f"read_parquet({file}, file_row_number = true)"
-        return f"(SELECT file_row_number AS line, * EXCLUDE (file_row_number) FROM {rows})"
+        return f"read_parquet({quote_text(str(self._file('changed', name)))})"
 
     def _find_alive(self, name: str) -> None:
         """The table alive_<n>: the lines that stay, and the number of their person."""
@@ -64,7 +64,7 @@ class LinkedTables(ChangedTables):
             )
             conditions.append(f"({column} IS NULL OR k{j}.number = root.number)")
         self._session.run(
-            f"CREATE TABLE alive_{number} AS SELECT raw.line, root.number, root.person FROM {raw} AS raw "
+            f"CREATE TABLE alive_{number} AS SELECT raw.line, root.number FROM {raw} AS raw "
             f"JOIN people_{number} AS people USING (line) JOIN {root} AS root ON root.person = people.person "
             f"{' '.join(joins)} WHERE {' AND '.join(conditions)}"
         )
