@@ -1,5 +1,6 @@
 """Every use case can be cancelled within two seconds at any moment, and leaves nothing behind."""
 
+import shutil
 import tempfile
 import threading
 import time
@@ -7,10 +8,15 @@ from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import medveil
+from medveil.app.audit_dp import audit_dp
+from medveil.app.hierarchy import hierarchy
 from medveil.app.preparation import opened
+from medveil.app.starting import started
+from medveil.app.truthful import truthful
 from medveil.errors import CancelledError
 from medveil.policy import load_policy, methods
 from medveil.run import Run, Stage
@@ -125,10 +131,36 @@ def use_cases(table, release, tmp_path):
         "audit": lambda **run: medveil.audit(release, table, **run),
         "measure": lambda **run: medveil.measure(release, table, **run),
         "measure columns": lambda **run: medveil.measure(table, quasi=["age", "sex"], sensitive=["ill"], **run),
+        "hierarchy": lambda **run: hierarchy(table, "age", run=as_run(**run)),
+        "truthful": lambda **run: truthful(with_catalog(table, tmp_path), run=as_run(**run)),
+        "audit-dp": lambda **run: audit_dp(policy_of("ipa"), runs=100, run=as_run(**run)),
+        "compare": lambda **run: compared(table, tmp_path, **run),
     }
 
 
-@pytest.mark.parametrize("name", ["inspect", "leakage", "audit", "measure", "measure columns"])
+def as_run(progress=None, cancelled=None):
+    return started(None, progress=progress, cancelled=cancelled)
+
+
+def with_catalog(table, tmp_path):
+    """A release with counterfeits, made once."""
+    out = tmp_path / "catalogued"
+    if not out.exists():
+        medveil.anonymize(table, policy_of("h-ceiling"), out=out)
+    return out
+
+
+def compared(table, tmp_path, **run):
+    out, data = tmp_path / "compared", tmp_path / "table.csv"
+    shutil.rmtree(out, ignore_errors=True)
+    pyarrow.csv.write_csv(table, data)
+    return medveil.compare(policy_of("optimal"), out=out, data=data, chosen=["optimal"], **run)
+
+
+NAMES = ["inspect", "leakage", "audit", "measure", "measure columns", "hierarchy", "truthful", "audit-dp", "compare"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_use_case_tells_its_progress_and_can_be_cancelled(name, table, tmp_path, passage):
     medveil.anonymize(table, policy_of("optimal"), out=tmp_path / "release")
     call = use_cases(table, tmp_path / "release", tmp_path)[name]
