@@ -157,10 +157,18 @@ def compared(table, tmp_path, **run):
     return medveil.compare(policy_of("optimal"), out=out, data=data, chosen=["optimal"], **run)
 
 
-NAMES = ["inspect", "leakage", "audit", "measure", "measure columns", "hierarchy", "truthful", "audit-dp", "compare"]
+@pytest.mark.parametrize("name", ["audit-dp", "compare"])
+def test_what_takes_long_can_be_cancelled(name, table, tmp_path, passage):
+    call = use_cases(table, None, tmp_path)[name]
+    for moment in (1, 5):
+        stopper = Stopper(moment)
+        with pytest.raises(CancelledError):
+            call(progress=stopper.listen, cancelled=stopper.cancelled)
+        assert stopper.waited < SOON
+        assert list(passage.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["inspect", "leakage", "audit", "measure", "measure columns", "hierarchy", "truthful"])
 def test_every_use_case_tells_its_progress_and_can_be_cancelled(name, table, tmp_path, passage):
     medveil.anonymize(table, policy_of("optimal"), out=tmp_path / "release")
     call = use_cases(table, tmp_path / "release", tmp_path)[name]

@@ -94,6 +94,15 @@ def _started(folder: Path, seconds: float | None) -> Iterator[Child]:
     try:
         yield child
     finally:
-        if timer is not None:
-            timer.cancel()
-        child.close()
+        try:
+            _close(child, timer)
+        except BaseException:
+            # A run may be stopped while it cleans up, but only once.
+            _close(child, timer)
+            raise
+
+
+def _close(child: Child, timer: threading.Timer | None) -> None:
+    if timer is not None:
+        timer.cancel()
+    child.close()

@@ -32,7 +32,12 @@ class Session:
             config["threads"] = limits.threads
         if limits.memory is not None:
             config["memory_limit"] = limits.memory
-        self.connection = duckdb.connect(config=config)
+        try:
+            self.connection = duckdb.connect(config=config)
+        except BaseException:
+            # A run may be stopped here too, which leaves nothing behind.
+            self._working.close()
+            raise
 
     def close(self) -> None:
         self.connection.close()
