@@ -144,6 +144,7 @@ def _count_found(
     named: str | None,
 ) -> _Counted:
     """Cells over the values that the data hold."""
+    _refuse_too_many(models, schema, engine)
     refuse_what_names_people(policy.attributes, engine)
     run.step(Stage.COUNT)
     columns = (*schema.quasi, *schema.sensitive)
@@ -156,6 +157,25 @@ def _count_found(
         nobody = np.full(len(cells) - len(raw), offsets[-1])
         cells = replace(cells, subjects=Subjects(np.concatenate([offsets, nobody]), codes, count))
     return _Counted(raw, cells, _hierarchies(policy, cells, workspace))
+
+
+MANY = 64
+"""Quasi-identifiers beyond which no k holds on all of them at once unless nearly every column is hidden."""
+
+
+def _refuse_too_many(models: Sequence[PrivacyModel], schema: Schema, engine: Engine) -> None:
+    """Say at once, and not after a long search, that so many quasi-identifiers cannot be held together."""
+    asked = [m for m in models if m.least_class_size is not None and m.least_class_size > 1]
+    together = max((len(m.shields(schema.quasi)[0]) for m in asked), default=0)
+    if together <= MANY:
+        return
+    costly = sorted(schema.quasi, key=lambda name: (-engine.distinct(name), schema.quasi.index(name)))[:5]
+    raise PolicyError(
+        f"{together:,} quasi-identifiers cannot be held together: with more than {MANY} nearly everybody is unique, "
+        f"and little but '*' would be published. Those with the most values cost most: {', '.join(map(repr, costly))}.",
+        "Give columns that nobody outside can know the role sensitive or plain, take out those that nobody needs, and "
+        "ask for lkc-privacy on the rest, which protects against people who know a few of them.",
+    )
 
 
 def _count_declared(
