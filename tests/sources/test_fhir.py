@@ -104,7 +104,7 @@ def test_a_plain_path_is_known_by_its_content_and_released(export):
         ),
         ('{"resourceType": "Patient"}\n["Patient"]\n', "Line 2"),
         ('{"resourceType": "Bundle", "entry": [{"resource": "Patient"}]}\n', "Line 1"),
-        ("[1, 2", "holds no resource of the type 'Patient'"),
+        ("[1, 2", "Line 1 of 'x.ndjson' is not a FHIR resource"),
         (lines({"resourceType": "Group", "id": NAME}), "holds no resource of the type 'Patient'"),
     ],
 )

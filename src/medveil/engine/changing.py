@@ -123,6 +123,8 @@ class ChangedTables:
         try:
             self._session.run(f"COPY (SELECT {', '.join(texts)} FROM {rows}) TO {file} (FORMAT parquet)")
         except duckdb.Error as error:
+            if self._session.refused is not None:
+                raise self._session.refused from None
             is_csv = source.location is not None and source.location.format == "csv"
             remedy = explain(str(error)) if is_csv else "Is the file complete, with plain columns only?"
             raise InputError(self._in(name, "The data cannot be read."), remedy) from None

@@ -90,6 +90,8 @@ class DuckDBEngine:
         except duckdb.OutOfMemoryException:
             raise InputError("The memory limit is too small for these data.", "Allow more with --memory.") from None
         except duckdb.Error as error:
+            if self._session.refused is not None:
+                raise self._session.refused from None
             if "no space left" in str(error).lower():
                 raise OutputError("The disk is full.", "The data are copied to it while they are read.") from None
             is_csv = source.location is not None and source.location.format == "csv"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
 from medveil.engine.duckdb_session import Session
+from medveil.errors import MedveilError
 from medveil.sources.source import SPACES, Location, Source
 
 
@@ -58,7 +60,16 @@ def _parquet(session: Session, location: Location) -> str:
 def _batches(session: Session, source: Source) -> str:
     reader = source.batches()
     schema = pa.schema([field.with_name(f"r{i}") for i, field in enumerate(reader.schema)])
-    renamed = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in reader)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in reader:
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+        except MedveilError as error:
+            session.refused = error
+            raise
+
+    renamed = batches()
     view = session.register(pa.RecordBatchReader.from_batches(schema, renamed))
     return _typed(view, [pa.types.is_floating(field.type) for field in schema])
 

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from medveil.engine.interface import Limits
-from medveil.errors import CancelledError, InputError
+from medveil.errors import CancelledError, InputError, MedveilError
 from medveil.working_folder import WorkingFolder
 
 
@@ -38,6 +38,8 @@ class Session:
             # A run may be stopped here too, which leaves nothing behind.
             self._working.close()
             raise
+        self.refused: MedveilError | None = None
+        """What a source said while its records were read: DuckDB raises an error of its own in the place of it."""
 
     def close(self) -> None:
         self.connection.close()

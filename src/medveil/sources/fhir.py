@@ -80,11 +80,11 @@ def _batch(rows: list[list[str | None]], schema: pa.Schema) -> pa.RecordBatch:
 
 def resources(files: tuple[Path, ...], kind: str | None = None) -> Iterator[Mapping[str, Any]]:
     """The resources in files, those of one kind where it is given; what is in a bundle counts by itself."""
-    # In a bulk export nearly every line is of one kind: what does not even hold its name need not be read.
+    # In a bulk export nearly every line is of one kind: a whole line without its name need not be read.
     mark = None if kind is None else f'"{kind}"'.encode()
     for file in files:
         for number, text in _documents(file):
-            if mark is not None and mark not in text:
+            if mark is not None and mark not in text and text.rstrip().endswith(b"}"):
                 continue
             try:
                 document = json.loads(text)
