@@ -27,8 +27,8 @@ class KMAnonymity(PrivacyModel):
 
     name: ClassVar[str] = "km-anonymity"
     leaves_open: ClassVar[str] = (
-        "Km-anonymity holds against an attacker who knows at most m values of a person's set. Someone who knows more of "
-        "them, or quasi-identifiers as well, may find the person."
+        "Km-anonymity holds against an attacker who knows at most m values of a person's set. Someone who knows more "
+        "of them, or quasi-identifiers as well, may find the person."
     )
     needs_sensitive: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
