@@ -103,6 +103,9 @@ def test_it_is_audited_with_its_policy_and_tells_what_it_leaves_open(release):
     assert told["intervals between the shifted dates in conditions.START"] > 0.9
     assert told["the number of records in conditions"] < 0.05
     assert "pseudonymous" in str(report.status)
+    page = (made.folder / "report.html").read_text(encoding="utf-8")
+    assert "What no claim covers" in page
+    assert "intervals between the shifted dates in conditions.START" in page
 
 
 def test_no_name_number_or_key_of_the_source_is_in_what_leaves(release):

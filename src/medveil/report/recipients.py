@@ -55,6 +55,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
         Section("claims", "What is claimed", _explained(manifest), tables=[claims_table(manifest.claims)]),
         *profile_sections(manifest),
         _left_open(manifest),
+        *_uncovered(manifest),
         *_sizes(pictures, manifest, published, least),
         _columns(pictures, manifest, published, companions, least),
         method_section(
@@ -75,6 +76,21 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
         sections=sections,
         footer=("Made by medveil from the release and its manifest alone; it says nothing that they do not hold.",),
     )
+
+
+def _uncovered(manifest: Manifest) -> list[Section]:
+    """What pseudonyms link and no claim covers, with the share of people whom it alone singles out."""
+    if not manifest.uncovered:
+        return []
+    words = [
+        (
+            "Pseudonyms link the records of a person. What all of them together tell is covered by no claim: each line "
+            "says how many people are alone with what they have, counted in this release."
+        )
+    ]
+    rows = [[str(left["what"]), f"{left['singled_out']:.1%}"] for left in manifest.uncovered]
+    table = PageTable("What no claim covers", ["what is known of a person", "singles out"], rows, numeric=False)
+    return [Section("uncovered", "What no claim covers", words, tables=[table])]
 
 
 def _formulas(published: pa.Table) -> list[Section]:
