@@ -425,6 +425,8 @@ def check_tables(policy: Policy) -> None:
         raise PydanticCustomError("both", "'tables' stands in the place of 'data' and 'attributes'")
     if policy.profile is not None or policy.leakage is not None:
         raise PydanticCustomError("one_table", "'profile' and 'leakage' are for one table, not for linked ones")
+    if policy.output.database is not None:
+        raise PydanticCustomError("one_table", "'output.database' is for one table, not for linked ones")
     for name in policy.tables:
         if not _TABLE_NAME.fullmatch(name) or name.lower() in _TAKEN:
             raise PydanticCustomError(

@@ -14,7 +14,7 @@ import pytest
 
 import medveil
 from medveil.connections import Connections, read_connections
-from medveil.errors import InputError, MedveilError, OutputError
+from medveil.errors import InputError, MedveilError, OutputError, PolicyError
 from medveil.sources import database
 from medveil.sources.database import DatabaseSession, session
 from medveil.sources.sql import SqlSpec
@@ -267,3 +267,15 @@ def test_the_command_takes_connections_from_the_environment(sqlite, tmp_path):
     done = subprocess.run([os.sys.executable, *command], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "release.csv").is_file()
+
+
+def test_linked_tables_are_not_written_to_a_database():
+    people = {"data": "p.csv", "attributes": {"id": {"role": "key"}, "age": {"role": "quasi"}}}
+    visits = {"data": "v.csv", "key": {"patient": "people.id"}, "attributes": {"ward": {"role": "plain"}}}
+    linked = {
+        "tables": {"people": people, "visits": visits},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"database": {"connection": "registry"}},
+    }
+    with pytest.raises(PolicyError, match=r"'output\.database' is for one table"):
+        medveil.anonymize(linked)
