@@ -95,8 +95,16 @@ def show_release(release: Release) -> None:
     for name, attribute in _columns_of(manifest):
         level, leak = attribute["level"], leaks.get(name, {})
         shares = [_share(leak.get(when)) for when in ("before", "after")]
-        levels.add_row(Text(name), attribute["role"], "" if level is None else str(level), *shares)
+        levels.add_row(Text(name), attribute["role"], _level(level, leak), *shares)
     console.print(levels)
+    if any(_rises(leak) for leak in leaks.values()):
+        console.print(
+            "Leakage is what the labels of a column tell by themselves. It rises where a column is cut in other places "
+            "from group to group: a label then also tells the group."
+        )
+    plain = [name for name, attribute in _columns_of(manifest) if attribute["role"] == "plain"]
+    if plain:
+        console.print(Text(f"Published as they are, and part of no claim: {', '.join(plain)}."))
     for name, table in manifest.tables.items():
         told = table["rows"]
         strays = f", {told['strays']:,} of which point to nobody" if told["strays"] else ""
@@ -148,7 +156,21 @@ def _internal(release: Release, name: str) -> dict[str, Any] | None:
 
 
 def _share(leak: Mapping[str, Any] | None) -> str:
-    return "" if leak is None else f"{leak['normalized']:.3f}"
+    """What a column leaks; rounding leaves no sign."""
+    return "" if leak is None else f"{max(leak['normalized'], 0.0):.3f}"
+
+
+def _level(level: int | None, leak: Mapping[str, Any]) -> str:
+    """The level at which a column is published, and whether nothing is left of it there."""
+    before, after = leak.get("before"), leak.get("after")
+    hidden = before is not None and after is not None and before["values"] > 1 and after["values"] == 1
+    told = "" if level is None else str(level)
+    return f"{told} (* everything hidden)".strip() if hidden else told
+
+
+def _rises(leak: Mapping[str, Any]) -> bool:
+    before, after = leak.get("before"), leak.get("after")
+    return before is not None and after is not None and after["normalized"] > before["normalized"] + 0.0005
 
 
 def show_leakage(found: Leakage) -> None:
