@@ -45,10 +45,10 @@ class Cost:
 
 def command(policy: Path, out: Path, minutes: float) -> Cost | None:
     """One whole command, or None where it was ended after so many minutes on the clock."""
-    arguments = [sys.executable, "-m", "medveil", "anonymize", policy, "--out", out]
-    # What is spent of a budget here is not to be remembered among the user's own ledgers.
-    environment = {**os.environ, "MEDVEIL_STATE": str(out.parent / "state")}
-    child = subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    # What is spent of a budget here is not to be remembered, neither beside the table nor among the user's ledgers.
+    ledger = out.parent / "ledger"
+    arguments = [sys.executable, "-m", "medveil", "anonymize", policy, "--out", out, "--ledger", ledger]
+    child = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60.0 * minutes
     while (ended := os.wait4(child.pid, os.WNOHANG))[0] == 0:
         if time.monotonic() > deadline:
@@ -90,7 +90,6 @@ def measure(name: str, sizes: Sequence[int], folder: Path, minutes: float) -> No
         with tempfile.TemporaryDirectory() as out:
             home = folder_of(records, folder)
             cost = command(start_up.policy(name, home), Path(out) / "out", minutes)
-            (home / "patients.csv.ledger").unlink(missing_ok=True)
         if cost is None:
             print(f"| {name} | {records:,} | over {minutes:g} minutes on the clock | | |", flush=True)
             break
