@@ -141,7 +141,8 @@ def found_by(cells, space, requirements, limit, weights, mix):
 
 def test_every_model_is_searched():
     searched = {find(strategy, lambda _: True).name for strategy in [*MODELS, presences()]}
-    assert searched == {name for name, model in every_model().items() if model.basis != "proof"}
+    grouped = {name: model for name, model in every_model().items() if not model.about_sets}  # sets have no classes
+    assert searched == {name for name, model in grouped.items() if model.basis != "proof"}
 
 
 @settings(max_examples=400)
