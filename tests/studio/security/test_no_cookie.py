@@ -2,12 +2,15 @@
 
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
-from starlette.testclient import TestClient
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from medveil.studio.application import OPEN, make_application
+from medveil.studio.routes.start import enter
 from medveil.studio.settings import StudioSettings
 from medveil.studio.site import make_studio
 
@@ -62,11 +65,21 @@ def test_the_one_time_address_works_once(studio):
 
 def test_a_look_at_the_headers_does_not_use_it_up(tmp_path):
     studio = make_studio(StudioSettings(tmp_path, tmp_path, tmp_path / "ledgers"), 1)
-    with TestClient(make_application(studio, frozenset({"testserver"}))) as client:
-        token = studio.visits.token()
-        assert client.head(f"/start?token={token}", follow_redirects=False).status_code == 405
-        assert client.get(f"/start?token={token}", follow_redirects=False).status_code == 303
-        assert client.get(f"/start?token={token}x", follow_redirects=False).status_code == 303, "who is in stays in"
+    query = f"token={studio.visits.token()}".encode()
+    state = SimpleNamespace(state=SimpleNamespace(studio=studio))
+
+    def asked(method):
+        scope = {"type": "http", "method": method, "path": "/start", "query_string": query, "headers": [], "app": state}
+        return enter(Request(scope))
+
+    with pytest.raises(HTTPException) as refused:
+        asked("HEAD")
+    assert refused.value.status_code == 405
+    assert asked("GET").status_code == 303
+    with pytest.raises(HTTPException) as refused:
+        asked("GET")
+    assert refused.value.status_code == 403
+    studio.store.close()
 
 
 def test_the_cookie_is_for_this_browser_and_this_studio_alone(start, tmp_path):
