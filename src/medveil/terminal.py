@@ -165,7 +165,7 @@ def _level(level: int | None, leak: Mapping[str, Any]) -> str:
     before, after = leak.get("before"), leak.get("after")
     hidden = before is not None and after is not None and before["values"] > 1 and after["values"] == 1
     told = "" if level is None else str(level)
-    return f"{told} (* everything hidden)".strip() if hidden else told
+    return f"{told} (everything hidden)".strip() if hidden else told
 
 
 def _rises(leak: Mapping[str, Any]) -> bool:
