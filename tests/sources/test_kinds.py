@@ -51,7 +51,8 @@ def files(tmp_path):
 
 
 def test_they_are_found_by_being_there():
-    assert list(sources()) == ["csv", "file", "frame", "parquet"]
+    known = ["csv", "excel", "fhir", "file", "frame", "json-lines", "parquet", "sql", "statistics"]
+    assert list(sources()) == known
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
