@@ -69,7 +69,7 @@ def test_every_kind_of_frame_gives_the_same_release(table):
     for same in (frame, shuffled, pl.from_arrow(table), table.slice(700), None):
         if same is None or len(same) < 2000:
             continue
-        assert medveil.anonymize(same, POLICY).to_arrow().equals(expected)
+        assert medveil.anonymize(same, POLICY).to_arrow().to_pydict() == expected.to_pydict()
 
 
 def test_rows_are_sorted_by_what_is_published_and_the_row_number_does_not_survive(table):
@@ -225,7 +225,7 @@ def test_a_cell_value_reaches_nothing_but_the_release(tmp_path):
         ({"privacy": [{"model": "k-anonymity", "k": 2001}]}, UnreachableError, "k = 2000"),
         ({"privacy": [{"model": "l-diversity", "l": 3, "attribute": "surgery"}]}, PolicyError, "'surgery'"),
         ({"privacy": [{"model": "k-anonymity", "k": 2, "on": ["agee"]}]}, PolicyError, "Did you mean 'age'"),
-        ({"privacy": [{"model": "k-anonymity", "k": 2, "on": ["surgery"]}]}, PolicyError, "no quasi-identifier"),
+        ({"privacy": [{"model": "k-anonymity", "k": 2, "on": ["surgery"]}]}, PolicyError, "not a quasi-identifier"),
         ({"attributes": {"agee": {"role": "quasi"}}}, InputError, "Did you mean 'age'"),
         ({"attributes": {"disease": {"role": "sensitive"}}}, PolicyError, "no quasi-identifier"),
         (

@@ -19,4 +19,4 @@ def test_hierarchy_and_inspect_propose_the_same():
     assert age.specification == guessed["age"].hierarchy
     assert age.to_dict() == {"type": "intervals", "domain": [0, 99], "widths": [5, 10, 20, 40], "top": 90}
     assert hierarchy(table, "ward").specification == guessed["ward"].hierarchy
-    assert guessed["zip"].min_level == 2
+    assert guessed["zip"].hierarchy.least_level == 1

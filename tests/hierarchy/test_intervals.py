@@ -192,7 +192,7 @@ def test_leaves_are_declared_or_none():
         ({"widths": [5], "domain": [0, 9], "top": 20}, "top code lies outside"),
         ({"widths": [5], "domain": [0, 9], "bottom": 0}, "bottom code lies outside"),
         ({"widths": [5], "top": 3, "bottom": 4}, "bottom code lies above the top code"),
-        ({"cuts": [[3, 2]]}, "must grow"),
+        ({"cuts": [[3, 2]]}, "must increase"),
         ({"cuts": [[]]}, "at least one"),
         ({"cuts": [[5]], "domain": [6, 9]}, "A cut lies outside the domain"),
         ({"cuts": [[1, 2], [3]]}, "some, and fewer, of those of the level below"),

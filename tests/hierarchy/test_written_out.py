@@ -151,7 +151,7 @@ def test_numbers_that_differ_only_in_writing_must_agree(tmp_path, numbers, bind)
 
 
 def test_files_that_cannot_be_read(tmp_path, texts, bind):
-    with pytest.raises(InputError, match=r"'h\.csv' of 'column' is not there"):
+    with pytest.raises(InputError, match=r"'h\.csv' of 'column' does not exist"):
         bind(texts("a"), tmp_path, type="file", path="h.csv")
     with pytest.raises(InputError, match="cannot be read"):
         bind(texts("a"), tmp_path, type="file", path=".")

@@ -59,7 +59,7 @@ class Manifest:
     about: Mapping[str, str] = field(default_factory=dict)
     pseudonyms: Mapping[str, Any] | None = None
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    uncovered: Sequence[Mapping[str, Any]] = ()
+    uncovered: Sequence[Mapping[str, Any]] = field(default_factory=list)
     files: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT

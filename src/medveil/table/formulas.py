@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from medveil.table.arrow import text_array
+
 _BEGINS = "^[=@\t\r]"
 _SIGNED = "^[+-]"
 _NUMBER = "^[+-][0-9.,]*([eE][+-]?[0-9]+)?$"
@@ -17,7 +19,7 @@ def formula_cells(table: pa.Table) -> int:
     >>> formula_cells(pa.table({"a": ["=1+1", "-5", "+x", None, "a=b"], "=b": ["1", "2", "3", "4", "5"]}))
     3
     """
-    names = pa.chunked_array([pa.array(table.column_names, pa.string())])
+    names = pa.chunked_array([text_array(table.column_names)])
     return sum(_formulas(column) for column in (*table.columns, names))
 
 
