@@ -60,7 +60,7 @@ def prove(
         claims=[claim_for_recipients(claim) for claim in claims],
         attributes=[attribute_for_recipients(attribute, workspace) for attribute in manifest.attributes],
         tables={name: table_for_recipients(table, workspace) for name, table in manifest.tables.items()},
-        uncovered=report.uncovered,
+        uncovered=list(report.uncovered),
     )
     proved.write(target)
     return proved

@@ -298,7 +298,7 @@ def test_an_unreachable_goal_names_the_least_h_and_the_fewest_counterfeits_that_
         ({"posterior": 0.9}, ROLES, "'posterior' is gone"),
         ({"padding": "concealed"}, ROLES, "'padding' is gone"),
         ({"counterfeits": "uniform"}, ROLES, "for 'protection: published' alone"),
-        ({"never_mix": ["disease"]}, ROLES, "no quasi-identifier"),
+        ({"never_mix": ["disease"]}, ROLES, "not a quasi-identifier"),
         ({}, {**ROLES, "disease": {"role": "plain", "insist": True}}, "sensitive attribute"),
     ],
 )
