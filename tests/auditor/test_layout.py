@@ -71,7 +71,7 @@ def test_rows_in_another_order_are_found(release, make_claim, parquet):
     assert audit(release(COLUMNS, rows, claims, parquet=parquet, ordered=False)).ok
     report = audit(release(COLUMNS, rows[::-1], claims, parquet=parquet, ordered=False))
     assert report.refuted
-    assert report.problems[0].startswith("3 rows are not sorted by what they publish of what they publish")
+    assert report.problems[0].startswith("3 rows are not sorted by what they publish: ")
     assert report.findings[0].proved, "the claim itself holds"
 
 

@@ -47,7 +47,7 @@ POLICY = {
     "attributes": {
         "age": {"role": "quasi"},
         "sex": {"role": "quasi", "hierarchy": {"type": "flat", "domain": ["M", "F"]}},
-        "zip": {"role": "quasi"},
+        "zip": {"role": "quasi", "type": "number"},
         "disease": {"role": "sensitive", "hierarchy": {"type": "flat", "domain": TABLE_8}},
     },
     "privacy": [{"model": "k-anonymity", "k": 2}],
@@ -116,7 +116,7 @@ def test_an_auditor_says_so_though_every_claim_holds(release):
     assert report.status.startswith("unsafe")
     with console.capture() as shown:
         show_audit(report)
-    assert "This release is unsafe" in " ".join(shown.get().split())
+    assert "it is unsafe" in " ".join(shown.get().split())
 
 
 def test_by_default_no_mean_rests_on_fewer_than_k(tmp_path):

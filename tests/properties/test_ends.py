@@ -45,7 +45,7 @@ WORST = {
     "sql-queries": 1.0,
 }
 """What it gets where nothing is told; what is not listed has no figure then."""
-MORE_NEEDED = {"catalog-attack", "intersection", "journalist", "population-uniqueness"}
+MORE_NEEDED = {"catalog-attack", "intersection", "journalist", "learning-attack", "population-uniqueness"}
 """Risks that need more than a release and its original."""
 
 

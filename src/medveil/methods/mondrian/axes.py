@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -110,6 +111,11 @@ def read_axis(problem: Problem, position: int) -> Axis:
     )
 
 
+def _span(first: float, last: float) -> float:
+    """How far apart two numbers are, as far as a float can tell; 1 where they are the same."""
+    return min(last - first, sys.float_info.max) or 1.0
+
+
 def _line(domain: Domain, codes: NDArray[np.int32], levels: Sequence[Level], weight: float) -> Axis:
     """The axis of numbers, dates or codes as they are."""
     lined = domain.kind in {Kind.NUMBER, Kind.DATE}
@@ -122,7 +128,7 @@ def _line(domain: Domain, codes: NDArray[np.int32], levels: Sequence[Level], wei
         labels=tuple(None if value is None else value_label(value) for value in domain.values),
         texts=domain.values,
         scale=np.nan_to_num(scale),
-        span=float(ends.stops[-1] - ends.starts[0]) or 1.0 if known else 1.0,
+        span=_span(float(ends.starts[0]), float(ends.stops[-1])) if known else 1.0,
         missing=known if domain.has_missing else -1,
         weight=weight,
         above=tuple(levels[1:]),
@@ -147,7 +153,7 @@ def _groups_line(
         labels=base.labels,
         texts=base.labels,
         scale=np.concatenate([ends.starts, np.zeros(len(base.labels) - known)]),
-        span=float(ends.stops[-1] - ends.starts[0]) or 1.0 if known else 1.0,
+        span=_span(float(ends.starts[0]), float(ends.stops[-1])) if known else 1.0,
         missing=known if domain.has_missing else -1,
         weight=weight,
         above=tuple(Level(level.groups[first], level.labels, level.covered) for level in levels[least + 1 :]),
