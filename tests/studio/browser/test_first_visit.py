@@ -91,7 +91,7 @@ def test_without_script(open_tab, tmp_path):
     page.select_option("select[aria-label='Role: race']", "plain")
     tab.press("Save the roles").wait(".notice")
     assert page.input_value("select[aria-label='Role: race']") == "plain"
-    tab.press("Next: what must hold", "link").press("Change k", "link")
+    tab.press("Next: what must hold", "link").press("Change 5-anonymity", "link")
     page.fill("#f-k", "3")
     tab.press("Save").wait(".notice")
     tab.press("Next: how it is done", "link").press("Next: run it", "link").press("Start the run").wait(".verdict.good")

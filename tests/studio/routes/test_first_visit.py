@@ -93,7 +93,7 @@ def test_a_wrong_policy_is_refused_at_its_lines_and_the_right_one_stays(studio, 
 
 def test_forms_change_the_text_and_the_text_changes_forms(studio, project):
     path = f"/projects/{project}"
-    comment = next(line for line in studio.json(f"{path}/policy")["text"].splitlines() if "speaks of an age" in line)
+    comment = next(line for line in studio.json(f"{path}/policy")["text"].splitlines() if "suggests an age" in line)
     studio.client.post(f"{path}/privacy/0/k-anonymity", data={"k": "7"})
     text = studio.json(f"{path}/policy")["text"]
     assert "k: 7" in text
