@@ -50,7 +50,7 @@ def _show_roles(console: Console, columns: Sequence[Column]) -> None:
 def _listed(names: Sequence[str], width: int) -> str:
     """As many names as fit, and how many more there are.
 
-    >>> _listed(["age", "sex", "zip"], 80), _listed(["age", "sex", "zip"], 20)
+    >>> _listed(["age", "sex", "zip"], 80), _listed(["age", "sex", "zip"], 12)
     ('age, sex, zip', 'age, 2 more')
     """
     shown: list[str] = []

