@@ -43,7 +43,7 @@ class Child:
     def send(self, task: str) -> None:
         assert self.process.stdin is not None
         # A process that is gone already answers nothing, and why is found out later.
-        with suppress(BrokenPipeError):
+        with suppress(BrokenPipeError, ValueError):
             self.process.stdin.write(task + "\n")
             self.process.stdin.flush()
 
