@@ -18,7 +18,8 @@ from medveil.app.preparation import opened
 from medveil.app.starting import started
 from medveil.app.truthful import truthful
 from medveil.errors import CancelledError
-from medveil.policy import load_policy, methods
+from medveil.methods import methods
+from medveil.policy import load_policy
 from medveil.run import Run, Stage
 from medveil.sources.opening import open_source
 

@@ -6,9 +6,9 @@ import pytest
 from tests.support import make_problem
 
 from medveil.errors import InputError
+from medveil.methods import methods
 from medveil.methods.mondrian import Mondrian
 from medveil.methods.optimal import Optimal
-from medveil.policy import methods
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.run import Run

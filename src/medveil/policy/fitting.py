@@ -1,0 +1,112 @@
+"""How columns and linked tables fit together: whose a record is, and which table points to which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pydantic_core import PydanticCustomError
+
+from medveil.policy.attribute import AttributePolicy
+from medveil.table.schema import Role
+
+if TYPE_CHECKING:
+    from medveil.policy.document import Policy
+
+_TABLE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_TAKEN = frozenset({"manifest", "report", "internal", "release"})
+
+
+def check_tables(policy: Policy) -> None:
+    """Refuse tables that cannot be linked: one holds the people, and every other leads to it."""
+    if policy.model_fields_set & {"data", "attributes"}:
+        raise PydanticCustomError("both", "'tables' stands in the place of 'data' and 'attributes'")
+    if policy.profile is not None or policy.leakage is not None:
+        raise PydanticCustomError("one_table", "'profile' and 'leakage' are for one table, not for linked ones")
+    if policy.output.database is not None:
+        raise PydanticCustomError("one_table", "'output.database' is for one table, not for linked ones")
+    for name in policy.tables:
+        if not _TABLE_NAME.fullmatch(name) or name.lower() in _TAKEN:
+            raise PydanticCustomError(
+                "table_name",
+                "a table is called by letters, digits, - and _, as its file will be, and not {taken}",
+                {"taken": ", ".join(sorted(_TAKEN))},
+            )
+    if len({name.lower() for name in policy.tables}) < len(policy.tables):
+        raise PydanticCustomError("table_names", "tables differ in more than case: their files may not")
+    roots = [name for name, table in policy.tables.items() if not table.key]
+    if len(roots) != 1:
+        raise PydanticCustomError(
+            "roots",
+            "one table holds the people and points to no other, and every other has a 'key' that leads to it; here {n} "
+            "tables point to no other",
+            {"n": len(roots)},
+        )
+    for name, table in policy.tables.items():
+        for target in table.key.values():
+            _check_target(policy, name, target)
+        if any(a.role is Role.SUBJECT or a.subject for a in table.attributes.values()):
+            raise PydanticCustomError("table_subject", "in linked tables the key of the first table names the person")
+        twice = sorted(table.key.keys() & table.attributes.keys())
+        if twice:
+            raise PydanticCustomError(
+                "key_twice", "'{name}' points to another table and needs no line under 'attributes'", {"name": twice[0]}
+            )
+        _own_key(policy, name)
+    in_order(policy)
+
+
+def _own_key(policy: Policy, name: str) -> str | None:
+    """The column that other tables point to."""
+    keys = [column for column, a in policy.tables[name].attributes.items() if a.role is Role.KEY]
+    if len(keys) > 1 or (not keys and not policy.tables[name].key):
+        raise PydanticCustomError(
+            "own_key", "table '{table}' needs one column of role key, which names its records", {"table": name}
+        )
+    return keys[0] if keys else None
+
+
+def _check_target(policy: Policy, name: str, target: str) -> None:
+    table, _, column = target.partition(".")
+    if table not in policy.tables or table == name or _own_key(policy, table) != column:
+        raise PydanticCustomError(
+            "target",
+            "'{target}' is not the key of another table: write 'table.column', with a column of role key",
+            {"target": target},
+        )
+
+
+def in_order(policy: Policy) -> list[str]:
+    """The tables, each after those that it points to."""
+    ordered: list[str] = []
+    while len(ordered) < len(policy.tables):
+        ready = [
+            name
+            for name, table in policy.tables.items()
+            if name not in ordered and all(target.partition(".")[0] in ordered for target in table.key.values())
+        ]
+        if not ready:
+            raise PydanticCustomError("circle", "tables point to each other in a circle")
+        ordered += ready
+    return ordered
+
+
+def check_people(attributes: Mapping[str, AttributePolicy], *, named: bool) -> None:
+    """Whose a record is must be clear where keys link records, or dates move by person."""
+    keys = [name for name, a in attributes.items() if a.role is Role.KEY]
+    if len(keys) > 1 and not named:
+        raise PydanticCustomError(
+            "several_keys", "several columns are keys: give the one that names the person 'subject: true'"
+        )
+    moved = [
+        name
+        for name, a in attributes.items()
+        if a.role is Role.DATE or (a.derive is not None and a.derive.days_since is not None)
+    ]
+    if moved and not keys and not named:
+        raise PydanticCustomError(
+            "nobodys_dates",
+            "'{name}' goes by person: give the column that names the person the role key or subject",
+            {"name": moved[0]},
+        )
