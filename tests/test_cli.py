@@ -21,7 +21,7 @@ from medveil.errors import OutputError
 from medveil.release.directory import staged
 from medveil.release.manifest import read_manifest
 from medveil.release.release import Release
-from medveil.terminal import show_tour
+from medveil.terminal.comparison import show_tour
 
 PAPERS = {"h-ceiling", "ipa", "fixed-interval", "iab", "diversity-aware"}
 MEDVEIL = [sys.executable, "-m", "medveil"]
@@ -142,7 +142,7 @@ def test_a_fault_is_one_sentence_without_what_its_error_says(tmp_path):
     done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert re.fullmatch(
-        r"medveil: this is a bug in medveil \(ValueError in medveil\.cli, line \d+\)\. .*\n", done.stderr
+        r"medveil: this is a bug in medveil \(ValueError in medveil\.cli\.looking, line \d+\)\. .*\n", done.stderr
     )
     assert "SECRET" not in done.stderr
     shown = subprocess.run(

@@ -46,7 +46,6 @@ ORDER = (
     "app/reproduce",
     "worker",
     "testing",
-    "terminal_inspection",
     "terminal",
     "studio",
     "cli",

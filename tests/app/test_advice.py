@@ -18,7 +18,8 @@ from medveil.app.preparation import opened
 from medveil.errors import CancelledError
 from medveil.policy import load_policy
 from medveil.run import Event, Run, Stage
-from medveil.terminal import console, show_release
+from medveil.terminal.console import console
+from medveil.terminal.release import show_release
 
 AGES = {"type": "intervals", "domain": [0, 99], "widths": [10, 20, 40]}
 ZIPS = {"type": "mask", "from": "right", "length": 5}

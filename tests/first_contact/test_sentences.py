@@ -3,7 +3,7 @@
 import pytest
 
 import medveil
-from medveil import terminal
+from medveil.terminal.release import show_release
 
 K = [{"model": "k-anonymity", "k": 5}]
 
@@ -12,7 +12,7 @@ K = [{"model": "k-anonymity", "k": 5}]
 def shown(tmp_path, capsys):
     def show(frame, attributes, method):
         policy = {"attributes": attributes, "privacy": K, "method": method}
-        terminal.show_release(medveil.anonymize(frame, policy, out=tmp_path / "out"))
+        show_release(medveil.anonymize(frame, policy, out=tmp_path / "out"))
         return " ".join(capsys.readouterr().out.split())
 
     return show

@@ -15,7 +15,8 @@ from medveil.methods.fixed_interval.intervals import make_grid
 from medveil.methods.fixed_interval.ranking import similarity
 from medveil.risk.linkage import Attack
 from medveil.sources.opening import open_source
-from medveil.terminal import console, show_audit
+from medveil.terminal.audit import show_audit
+from medveil.terminal.console import console
 
 TABLE_5 = pa.table(
     {

@@ -19,7 +19,8 @@ from medveil.release.reading import read_release
 from medveil.report import page as page_module
 from medveil.report.palette import BACKGROUND, MARKERS, SERIES, contrast
 from medveil.report.recipients import recipients_page
-from medveil.terminal import console, show_release
+from medveil.terminal.console import console
+from medveil.terminal.release import show_release
 
 PAGES = [(name, where) for name in POLICIES for where in ("report.html", "internal/report.html")]
 AA = 4.5

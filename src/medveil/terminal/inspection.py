@@ -6,13 +6,13 @@ import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from medveil.app.inspect import Inspection
+from medveil.app.inspect import Inspection, LinkedInspection
 from medveil.guessing.guess import ColumnProfile, Guess
 from medveil.table.schema import Role
+from medveil.terminal.console import console
 
 SCREEN = 24
 """Columns that are all shown; of more than these only some are."""
@@ -24,22 +24,34 @@ ROLES = (Role.SUBJECT, Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.PLAIN)
 Column = tuple[ColumnProfile, Guess]
 
 
-def show_inspection(console: Console, found: Inspection, *, every: bool = False) -> None:
+def show_inspection(found: Inspection, *, every: bool = False) -> None:
     """Roles and counts of the columns; of many those that somebody should look at first, unless `every` is wanted."""
     columns = list(zip(found.profiles, found.guesses, strict=True))
     many = len(columns) > SCREEN and not every
     console.print(f"{found.rows:,} records, {len(columns):,} columns")
     if many:
-        _show_roles(console, columns)
+        _show_roles(columns)
         console.print("\nLook at these first:")
-    _show_columns(console, _first(columns) if many else columns)
+    _show_columns(_first(columns) if many else columns)
     if found.quasi:
         console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
     if many:
         console.print("--all shows every column; --policy-out writes all of them into a policy.")
 
 
-def _show_roles(console: Console, columns: Sequence[Column]) -> None:
+def show_linked_inspection(found: LinkedInspection, *, every: bool = False) -> None:
+    for name, table in found.tables.items():
+        console.print(f"[bold]{name}[/bold]")
+        show_inspection(table, every=every)
+    if found.links.root is not None:
+        console.print(f"The people are in '{found.links.root}'.")
+    for pointer in found.links.pointers:
+        console.print(Text(f"{pointer.table}.{pointer.column} points to {pointer.to_table}.{pointer.to_column}."))
+    for name in found.links.apart:
+        console.print(Text(f"Nothing connects '{name}' with the people.", style="yellow"))
+
+
+def _show_roles(columns: Sequence[Column]) -> None:
     for role in ROLES:
         names = [column.name for column, guess in columns if guess.role is role]
         if names:
@@ -72,7 +84,7 @@ def _first(columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if column[0].name in chosen]
 
 
-def _show_columns(console: Console, columns: Sequence[Column]) -> None:
+def _show_columns(columns: Sequence[Column]) -> None:
     reasons = list(dict.fromkeys(guess.reason for _, guess in columns))
     table = Table("column", "type", box=None, header_style="bold", pad_edge=False)
     for name in ("distinct", "missing"):

@@ -1,0 +1,1 @@
+"""What use cases returned, shown in a terminal: short, plain, and nothing that the release does not hold."""
