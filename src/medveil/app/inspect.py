@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from medveil.app.starting import started
-from medveil.engine import Limits
+from medveil.engine import Engine, Limits
 from medveil.errors import InputError, OutputError
 from medveil.guessing.code_trees import with_code_tree
 from medveil.guessing.guess import ColumnProfile, Guess, guess
-from medveil.guessing.linked_policy import linked_policy
+from medveil.guessing.linked_policy import Starter, linked_policy
 from medveil.guessing.links import Columns, FoundLinks, Pointer, find_links
 from medveil.guessing.people import person_by_shape
 from medveil.guessing.starter_policy import one_subject, starter_policy
@@ -87,15 +87,18 @@ class LinkedInspection:
 
     tables: Mapping[str, Inspection]
     links: FoundLinks
+    starter: Starter = field(default_factory=Starter)
+    left_out: Sequence[str] = ()
+    """What is in the folder and was not looked at."""
 
-    def policy(self, paths: Mapping[str, str]) -> str:
-        """A commented starter policy for the tables at these paths."""
+    def policy(self, data: Mapping[str, Any]) -> str:
+        """A commented starter policy; `data` says where each table is."""
         if self.links.root is None:
             raise InputError(
                 "No table holds people whom the others point to.",
                 "One table needs a column with a value of its own in every record, and the others the same values.",
             )
-        return linked_policy(paths, _columns(self.tables), self.links, dt.datetime.now(dt.UTC).date())
+        return linked_policy(data, _columns(self.tables), self.links, dt.datetime.now(dt.UTC).date(), self.starter)
 
     def to_dict(self) -> dict[str, Any]:
         """The same without samples of values."""
@@ -105,6 +108,7 @@ class LinkedInspection:
             "keys": dict(self.links.keys),
             "links": {f"{p.table}.{p.column}": f"{p.to_table}.{p.to_column}" for p in self.links.pointers},
             "apart": list(self.links.apart),
+            "left_out": list(self.left_out),
         }
 
 
@@ -143,15 +147,16 @@ def _table_name(path: Path) -> str:
 
 def write_linked_policy(found: LinkedInspection, paths: Sequence[Path], out: Path) -> None:
     """A linked starter policy beside which the data are named relatively; never over a file that is there."""
-    _write(lambda: found.policy({_table_name(path): os.path.relpath(path, out.parent) for path in paths}), out)
+    write_starter(lambda: found.policy({_table_name(path): os.path.relpath(path, out.parent) for path in paths}), out)
 
 
 def write_policy(found: Inspection, data: Path, out: Path) -> None:
     """A starter policy beside which the data are named relatively; never over a file that is there."""
-    _write(lambda: found.policy(os.path.relpath(data, out.parent)), out)
+    write_starter(lambda: found.policy(os.path.relpath(data, out.parent)), out)
 
 
-def _write(policy: Callable[[], str], out: Path) -> None:
+def write_starter(policy: Callable[[], str], out: Path) -> None:
+    """Write a starter policy whole, or say why not."""
     if out.exists():
         raise OutputError(f"'{out}' already exists.", "Name a new file, or remove that one first.")
     text = policy()
@@ -169,9 +174,12 @@ def inspect(
     progress: Listener | None = None,
     cancelled: Callable[[], bool] | None = None,
     run: Run | None = None,
+    known: Callable[[Sequence[ColumnProfile]], Sequence[Guess]] | None = None,
     **options: Any,
 ) -> Inspection:
-    """Look at a table: a path or a frame. `options` say how a file is read."""
+    """Look at a table: a path or a frame. `options` say how a file is read; `known` what columns are where nobody needs
+    to guess.
+    """
     run = started(run, limits=limits, progress=progress, cancelled=cancelled)
     run.step(Stage.READ)
     source = open_source(data, **options)
@@ -180,13 +188,17 @@ def inspect(
         for number, name in enumerate(source.names):
             run.step(Stage.COUNT, number / len(source.names))
             profiles.append(engine.profile(name))
-        single = one_subject([(p.name, with_code_tree(p, guess(p))) for p in profiles])
-        guesses = person_by_shape(
-            list(zip(profiles, (found for _, found in single), strict=True)),
-            lambda *names: len(engine.cells(names)),
-        )
+        guesses = known(profiles) if known is not None else _guessed(profiles, engine)
         quasi = [p.name for p, g in zip(profiles, guesses, strict=True) if g.role is Role.QUASI]
         read = {key: value for key, value in options.items() if value is not None and value != []}
         if read.get("header") is False:
             read = {**read, "columns": list(source.names)}
         return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi), read)
+
+
+def _guessed(profiles: Sequence[ColumnProfile], engine: Engine) -> list[Guess]:
+    single = one_subject([(p.name, with_code_tree(p, guess(p))) for p in profiles])
+    return person_by_shape(
+        list(zip(profiles, (found for _, found in single), strict=True)),
+        lambda *names: len(engine.cells(names)),
+    )

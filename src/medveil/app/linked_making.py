@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from medveil.app.changing import keep_key
 from medveil.app.evaluating import PublishedTable
+from medveil.app.linked_fhir import fhir_resources
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.linking import Labelled, anonymize_view, linked_tables, viewed
 from medveil.app.made import Made, measured, write_internal
@@ -26,7 +27,8 @@ from medveil.methods.problem import Problem
 from medveil.policy import Policy
 from medveil.release.changes import pseudonyms_for_recipients
 from medveil.release.draft import Basis, Promise, PublishedAttribute
-from medveil.release.manifest import INTERNAL, Manifest, attribute_of, claim_of, versions
+from medveil.release.fhir import write_fhir
+from medveil.release.manifest import INTERNAL, Manifest, attribute_of, claim_of, file_hash, versions
 from medveil.release.status import Status, status_text
 from medveil.report.page import can_be_made
 from medveil.report.reports import make_reports
@@ -60,10 +62,14 @@ def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) ->
         raise PolicyError(
             "In linked tables a person who is left out is left out of all of them.", "Take 'suppressed: removed'."
         )
-    if policy.output.format not in {"csv", "parquet"}:
-        raise PolicyError("Linked tables are written as CSV or Parquet.", "Take 'format: csv' or 'format: parquet'.")
+    if policy.output.format not in {"csv", "parquet", "fhir"}:
+        raise PolicyError(
+            "Linked tables are written as CSV, Parquet or FHIR.", "Take 'format: csv', 'parquet' or 'fhir'."
+        )
     run.step(Stage.READ)
     with linked_tables(plan, workspace, run) as tables:
+        if policy.output.format == "fhir":
+            fhir_resources(plan, tables)
         if not plan.models:
             everybody = Labelled(tables.everybody())
             draft = write_linked(plan, tables, everybody, None, workspace, target, run)
@@ -136,6 +142,7 @@ def write_linked(
     recoded = recode_sets(plan, tables, labelled.kept, workspace, run)
     run.step(Stage.WRITE)
     keep_key(tables.key, target)
+    resources = fhir_resources(plan, tables) if plan.policy.output.format == "fhir" else {}
     described_tables: dict[str, dict[str, Any]] = {}
     files: dict[str, str] = {}
     for name in plan.names:
@@ -143,7 +150,7 @@ def write_linked(
         by_value |= {column: r.labels for column, r in _recoded(plan, name, recoded).items()}
         by_person = labelled.by_person if name == plan.root else {}
         publication = tables.publish(name, labelled.kept, by_person, by_value)
-        (part,) = publication.write(target, plan.policy.output.format)
+        (part,) = publication.write(target, "csv" if resources else plan.policy.output.format)
         files[part.name] = part.sha256
         described_tables[name] = {
             "file": part.name,
@@ -155,7 +162,11 @@ def write_linked(
             "key": plan.key_of(name),
             "foreign": dict(plan.policy.tables[name].key),
             "attributes": [attribute_of(a) for a in _attributes(plan, name, labelled, recoded)],
+            **({"fhir": resources[name].described()} if resources else {}),
         }
+        if resources:
+            written = write_fhir(publication.to_arrow(), target, resources[name])
+            files[written] = file_hash(target / written)
     people = tables.alive(plan.root)
     seeded = run.seeded
     manifest = Manifest(

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from medveil.auditor.context import Finding, Refuted
 from medveil.auditor.door import Unreadable
+from medveil.auditor.fhir import fhir_problems
 from medveil.auditor.files import check_shape, column_problems, file_problems
 from medveil.auditor.finding import find
 from medveil.auditor.linked import LinkedRelease
@@ -69,6 +70,7 @@ def audit_linked(
             return AuditReport(tuple(ClaimFinding(c, none) for c in manifest.claims), (*problems, *unfit), status)
         problems += _layout(connection, release, manifest)
         problems += release.key_problems()
+        problems += fhir_problems(release, folder, manifest)
         truth = Truth(unchecked=(_NO_SOURCE,))
         if sources is not None:
             truth = _truth(release, sources, secret, folder, spill, base, places)

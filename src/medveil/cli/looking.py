@@ -13,7 +13,10 @@ from medveil.cli.running import print_result, running
 
 
 def inspect(
-    data: Annotated[list[Path], typer.Argument(help="A CSV or Parquet file; several for linked tables.")],
+    data: Annotated[
+        list[Path],
+        typer.Argument(help="A CSV or Parquet file; several for linked tables, or a folder of FHIR or OMOP."),
+    ],
     policy_out: Annotated[Path | None, typer.Option(help="Write a commented starter policy to this file.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Show every column, also of a wide table.")] = False,
     delimiter: Delimiter = None,
@@ -25,20 +28,26 @@ def inspect(
 ) -> None:
     """Tell what each column seems to be, how many people it gives away, and by which keys several tables are linked."""
     from medveil.app import inspect as use_case  # noqa: PLC0415
+    from medveil.app import inspect_folder  # noqa: PLC0415
     from medveil.terminal.inspection import show_inspection, show_linked_inspection  # noqa: PLC0415
 
     reading = reading_options(delimiter, encoding, missing, columns, header)
+    folder = data[0] if len(data) == 1 and data[0].is_dir() else None
     with running() as run:
-        if len(data) > 1:
+        if folder is not None:
+            linked = inspect_folder.inspect_folder(folder, run=run)
+        elif len(data) > 1:
             linked = use_case.inspect_linked(data, run=run, **reading)
         else:
             found = use_case.inspect(data[0], run=run, **reading)
-    if len(data) > 1:
+    if len(data) > 1 or folder is not None:
         print_result(linked, as_json, lambda: show_linked_inspection(linked, every=every))
     else:
         print_result(found, as_json, lambda: show_inspection(found, every=every))
     if policy_out is not None:
-        if len(data) > 1:
+        if folder is not None:
+            inspect_folder.write_folder_policy(linked, folder, policy_out)
+        elif len(data) > 1:
             use_case.write_linked_policy(linked, data, policy_out)
         else:
             use_case.write_policy(found, data[0], policy_out)

@@ -170,6 +170,14 @@ class LinkedTables(ChangedTables):
                 f"JOIN {view} AS kept ON kept.number = alive.number"
             )
 
+    def texts(self, name: str, column: str) -> frozenset[str]:
+        """The distinct values of a column as it is counted, without the missing one."""
+        place = [one.name for one in self.tables[name].columns].index(column)
+        found = self._session.table(
+            f"SELECT DISTINCT c{place} AS value FROM {self._changed_view(name)} WHERE c{place} IS NOT NULL"
+        )
+        return frozenset(found["value"].to_pylist())
+
     def tells(self, name: str, column: str, other: str) -> bool:
         """Whether each value of a column goes with one value of another, as the name of a disease with its code.
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from medveil.guessing.guess import Guess
+from medveil.guessing.known_tables import BIRTH_YEAR, TERMINOLOGY
 from medveil.guessing.links import Columns, FoundLinks
 from medveil.guessing.starter_policy import comment, flow, quote
 from medveil.table.schema import Kind, Role
@@ -13,8 +16,27 @@ from medveil.table.schema import Kind, Role
 DAYS = 183
 
 
-def linked_policy(paths: Mapping[str, str], tables: Mapping[str, Columns], links: FoundLinks, today: dt.date) -> str:
-    """The policy in YAML: the table of people first, every column with a suggested role and the reason above it."""
+@dataclass(frozen=True)
+class Starter:
+    """What a starter policy asks for: what an attacker may know of a set of codes, and how the release is written."""
+
+    k: int = 5
+    m: int = 2
+    output: str = "csv"
+    why: str = ""
+
+
+def linked_policy(
+    data: Mapping[str, Any],
+    tables: Mapping[str, Columns],
+    links: FoundLinks,
+    today: dt.date,
+    starter: Starter = Starter(),
+) -> str:
+    """The policy in YAML: the table of people first, every column with a suggested role and the reason above it.
+
+    `data` says where each table is: a path, or a source as a policy declares it.
+    """
     assert links.root is not None
     lines = [
         "# A starter policy for linked tables: suggestions, not decisions. Read each reason, then correct the role",
@@ -28,7 +50,7 @@ def linked_policy(paths: Mapping[str, str], tables: Mapping[str, Columns], links
     sets = []
     for name in [links.root, *(name for name in tables if name != links.root and name not in links.apart)]:
         foreign = {p.column: f"{p.to_table}.{p.to_column}" for p in links.pointers if p.table == name}
-        lines += [f"  {name}:", f"    data: {quote(paths[name])}"]
+        lines += [f"  {name}:", f"    data: {flow(data[name])}"]
         if foreign:
             lines.append(f"    key: {{{', '.join(f'{quote(c)}: {quote(t)}' for c, t in foreign.items())}}}")
         lines.append("    attributes:")
@@ -42,8 +64,11 @@ def linked_policy(paths: Mapping[str, str], tables: Mapping[str, Columns], links
             if is_set:
                 sets.append(f"{name}.{profile.name}")
     lines += ["privacy:", "  - {model: k-anonymity, k: 5}"]
-    lines += [f"  - {{model: km-anonymity, k: 5, m: 2, attribute: {quote(column)}}}" for column in sets]
-    lines += ["method: {name: optimal, suppression: 0.02}", "output: {format: csv}"]
+    if starter.why:
+        lines += comment(starter.why, "  # ")
+    hidden = f"model: km-anonymity, k: {starter.k}, m: {starter.m}"
+    lines += [f"  - {{{hidden}, attribute: {quote(column)}}}" for column in sets]
+    lines += ["method: {name: optimal, suppression: 0.02}", f"output: {{format: {starter.output}}}"]
     return "\n".join(lines) + "\n"
 
 
@@ -53,11 +78,17 @@ def _suggested(
     """Why, what, and whether the column is a set of codes."""
     written = [f'format: "{guess.written}"'] if guess.written and guess.kind is Kind.DATE else []
     if name == key:
-        return "Other tables point to it: it is published as a pseudonym.", ["role: key"], False
+        return "It names the records, also where other tables point to it: a pseudonym.", ["role: key"], False
     if guess.role in {Role.IDENTIFIER, Role.SUBJECT} or guess.free_text:
         return guess.reason, ["role: identifier"], False
     if not of_people and guess.concept == "description" and guess.kind is not Kind.CODE:
         return "It says in words what a code says, and would undo what hides the code.", ["role: identifier"], False
+    if guess.concept == TERMINOLOGY:
+        return guess.reason, ["role: plain", "insist: true"], False
+    if guess.concept == BIRTH_YEAR and guess.hierarchy is not None:
+        steps = f"hierarchy: {flow(guess.hierarchy.to_dict())}"
+        level = f"min_level: {guess.min_level}"
+        return guess.reason, ["role: quasi", f"type: {guess.kind.value}", *written, steps, level], False
     if guess.kind is Kind.DATE and guess.concept == "birth":
         age = f"derive: {{age_at: {today.replace(month=1, day=1)}, name: age}}"
         steps = "hierarchy: {type: intervals, widths: [5, 10, 20], top: 90}"

@@ -94,6 +94,8 @@ class Policy(PolicyPart):
             raise PydanticCustomError("no_attributes", "'attributes' or 'tables' is required")
         elif any(attribute.set for attribute in self.attributes.values()):
             raise PydanticCustomError("set_of_one_table", "'set: true' is for linked tables: see 'tables'")
+        elif self.output.format == "fhir":
+            raise PydanticCustomError("fhir_of_one_table", "'format: fhir' is for linked tables: see 'tables'")
         subjects = [name for name, a in self.attributes.items() if a.role is Role.SUBJECT or a.subject]
         if len(subjects) > 1:
             raise PydanticCustomError("subjects", "only one column can be the subject")

@@ -50,8 +50,11 @@ class OutputPolicy(PolicyPart):
     ] = None
 
     format: Annotated[
-        Literal["csv", "parquet", "excel", "spss", "stata"],
-        Field(description="The release's file format; the last three come beside a CSV file, with the same rows."),
+        Literal["csv", "parquet", "excel", "spss", "stata", "fhir"],
+        Field(
+            description="The release's file format; the last four come beside CSV, with the same rows. `fhir` is for "
+            "linked tables that were read from FHIR."
+        ),
     ] = "csv"
     suppressed: Annotated[
         Literal["removed", "stars"], Field(description="Suppressed records are left out, or kept as rows of `*`.")

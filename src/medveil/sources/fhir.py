@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +98,11 @@ def resources(files: tuple[Path, ...], kind: str | None = None) -> Iterator[Mapp
                     yield resource
 
 
+def kinds_of_resources(files: tuple[Path, ...]) -> frozenset[str]:
+    """Which types of resources files hold."""
+    return frozenset(resource["resourceType"] for resource in resources(files))
+
+
 def _documents(file: Path) -> Iterator[tuple[int, bytes]]:
     """Each document of a file with its line: every line of NDJSON, or the whole of a file that is one document."""
     try:
@@ -113,11 +119,48 @@ def _documents(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _unbundled(document: Any) -> Iterator[Any]:
-    if isinstance(document, dict) and document.get("resourceType") == "Bundle":
-        for entry in document.get("entry") or ():
-            yield from _unbundled(entry.get("resource") if isinstance(entry, dict) else None)
-    else:
+    if not isinstance(document, dict) or document.get("resourceType") != "Bundle":
         yield document
+        return
+    entries = document.get("entry") or ()
+    if not isinstance(entries, list):
+        yield None
+        return
+    names = _full_names(entries)
+    for entry in entries:
+        resource = entry.get("resource") if isinstance(entry, dict) else None
+        if names and isinstance(resource, dict):
+            own = names.get(str(entry.get("fullUrl")), "").rpartition("/")[2] or resource.get("id")
+            resource = {**_renamed(resource, names), "id": own}
+        yield from _unbundled(resource)
+
+
+def _full_names(entries: list[Any]) -> dict[str, str]:
+    """Where a bundle calls resources by other names than their ids: the reference that each of these names stands for.
+    A resource without an id has the end of that name as its id.
+    """
+    names = {}
+    for entry in entries:
+        resource = entry.get("resource") if isinstance(entry, dict) else None
+        full = entry.get("fullUrl") if isinstance(resource, dict) else None
+        if isinstance(full, str):
+            last = re.split(r"[/:]", full)[-1]
+            own = resource.get("id") or last
+            if own != last or "id" not in resource:
+                names[full] = f"{resource.get('resourceType')}/{own}"
+    return names
+
+
+def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """The same with every reference to one of the names as what it stands for."""
+    if isinstance(node, list):
+        return [_renamed(member, names) for member in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: names.get(value, value) if key == "reference" and isinstance(value, str) else _renamed(value, names)
+        for key, value in node.items()
+    }
 
 
 def _broken(file: Path, line: int) -> InputError:
@@ -128,11 +171,12 @@ class FhirSpec(SourceSpec):
     """FHIR R4 resources of one kind, a row each: a folder of a bulk export (NDJSON), or a file of it or of a bundle,
     packed or not.
 
-    `view:` is the name of a ready view (Patient, Encounter, Condition, Observation, MedicationRequest, Procedure) or
-    one of your own, `{resource: Immunization, columns: {patient: patient.reference.key(), code:
-    vaccineCode.coding.code}}`: names with dots between them; `[0]` is a member by its place, `where(system='phone')`
-    one by a value in it, and `key()` the id behind a reference. The first value that a path leads to counts. It can
-    be left out where a resource of a ready view comes first.
+    `view:` is the name of a ready view (Patient, Encounter, Condition, Observation, MedicationRequest, Procedure,
+    Immunization, AllergyIntolerance) or one of your own, `{resource: CarePlan, columns: {patient:
+    subject.reference.key(Patient), code: category.coding.code}}`: names with dots between them; `[0]` is a member by
+    its place, `where(system='phone')` one by a value in it, and `key(Patient)` the id behind a reference to that kind
+    of resource. The first value that a path leads to counts. It can be left out where a resource of a ready view
+    comes first.
     """
 
     name: ClassVar[str] = "fhir"
@@ -146,7 +190,7 @@ class FhirSpec(SourceSpec):
 
     def open(self, workspace: Workspace) -> Source:
         place = workspace.resolve(self.path)
-        files = _files(place)
+        files = fhir_files(place)
         view = self._chosen(files)
         if next(resources(files, view.resource), None) is None:
             raise InputError(f"'{place.name}' holds no resource of the type '{view.resource}'.", "Name another view.")
@@ -167,7 +211,8 @@ class FhirSpec(SourceSpec):
         return FhirView(resource=kind, columns=dict(VIEWS[kind]))
 
 
-def _files(place: Path) -> tuple[Path, ...]:
+def fhir_files(place: Path) -> tuple[Path, ...]:
+    """The files of an export: those of a folder, or the one that is named."""
     if not place.is_dir():
         check_file(place)
         return (place,)

@@ -3,7 +3,8 @@
     name            an element; of a list, every member
     [0]             the member at a place
     where(a='x')    the members whose element has this value, such as where(system='phone')
-    key()           the id behind a reference: `Patient/17` and `urn:uuid:17` are 17
+    key()           the id behind a reference: `Patient/17`, `urn:uuid:17` and `Patient/17/_history/2` are 17
+    key(Patient)    the same, of references to this kind of resource alone; `urn:uuid:17` may be of any kind
 
 A path gives the first value that it leads to, as text.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 Step = Callable[[list[Any]], list[Any]]
 _STEP = re.compile(
-    r"(?:(?P<key>key\(\))|where\((?P<of>\w+)='(?P<value>[^']*)'\)|(?P<name>\w+))(?P<place>\[\d+\])?(?:\.|$)"
+    r"(?:(?P<key>key\((?P<kind>[A-Za-z]*)\))|where\((?P<of>\w+)='(?P<value>[^']*)'\)|(?P<name>\w+))(?P<place>\[\d+\])?(?:\.|$)"
 )
 
 
@@ -54,12 +55,29 @@ def compile_path(path: str) -> Callable[[Any], str | None]:
 
 def _step(found: re.Match[str]) -> Step:
     if found["key"]:
-        return lambda nodes: [re.split(r"[/:]", node)[-1] for node in nodes if isinstance(node, str)]
+        kind = found["kind"]
+        return lambda nodes: [
+            key for node in nodes if isinstance(node, str) and (key := reference_key(node, kind)) is not None
+        ]
     if found["of"]:
         of, value = found["of"], found["value"]
         return lambda nodes: [node for node in nodes if isinstance(node, dict) and node.get(of) == value]
     name = found["name"]
     return lambda nodes: list(_members(node.get(name) for node in nodes if isinstance(node, dict)))
+
+
+def reference_key(reference: str, kind: str = "") -> str | None:
+    """The id that a reference names; None where it names none (a query, a contained resource), or another kind.
+
+    >>> [reference_key(text, "Patient") for text in ("Patient/17", "urn:uuid:17", "Group/17", "Patient?identifier=17")]
+    ['17', '17', None, None]
+    """
+    if reference.startswith("urn:"):
+        return reference.rpartition(":")[2] or None
+    parts = reference.split("/_history/", 1)[0].rsplit("/", 2)
+    if len(parts) < 2 or not parts[-1] or "?" in reference or "#" in reference or (kind and parts[-2] != kind):
+        return None
+    return parts[-1]
 
 
 def _at(place: int) -> Step:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _CODE = {"code": "code.coding.code", "system": "code.coding.system", "display": "code.coding.display"}
-_PATIENT = {"patient": "subject.reference.key()", "encounter": "encounter.reference.key()"}
+_ENCOUNTER = {"encounter": "encounter.reference.key(Encounter)"}
+_PATIENT = {"patient": "subject.reference.key(Patient)", **_ENCOUNTER}
 
 VIEWS: Mapping[str, Mapping[str, str]] = {
     "Patient": {
@@ -25,7 +26,7 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
     },
     "Encounter": {
         "id": "id",
-        "patient": "subject.reference.key()",
+        "patient": "subject.reference.key(Patient)",
         "status": "status",
         "class": "class.code",
         "type": "type.coding.code",
@@ -71,5 +72,24 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
         "start": "performedPeriod.start",
         "end": "performedPeriod.end",
         "performed": "performedDateTime",
+    },
+    "Immunization": {
+        "id": "id",
+        "patient": "patient.reference.key(Patient)",
+        **_ENCOUNTER,
+        "status": "status",
+        "code": "vaccineCode.coding.code",
+        "system": "vaccineCode.coding.system",
+        "display": "vaccineCode.coding.display",
+        "time": "occurrenceDateTime",
+    },
+    "AllergyIntolerance": {
+        "id": "id",
+        "patient": "patient.reference.key(Patient)",
+        **_CODE,
+        "clinical_status": "clinicalStatus.coding.code",
+        "category": "category",
+        "criticality": "criticality",
+        "recorded": "recordedDate",
     },
 }

@@ -1,0 +1,115 @@
+"""Linked releases of FHIR: references lead to keys, and a folder has a starter policy."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import medveil
+from medveil.app.inspect_folder import inspect_folder, write_folder_policy
+from medveil.cli import app
+from medveil.datasets import cohort
+from medveil.errors import InputError
+from medveil.policy import load_policy
+from medveil.sources.fhir import FhirSpec
+from medveil.workspace import Workspace
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory):
+    return cohort(120, seed=3, visits=3, diagnoses=1.5).write_fhir(tmp_path_factory.mktemp("bulk"))
+
+
+def rows(path, view):
+    return FhirSpec(path=str(path), view=view).open(Workspace()).batches().read_all().to_pylist()
+
+
+def test_a_folder_has_a_starter_policy_that_makes_a_linked_release(export, tmp_path):
+    found = inspect_folder(export)
+    assert found.to_dict()["links"] == {
+        "Encounter.patient": "Patient.id",
+        "Condition.patient": "Patient.id",
+        "Condition.encounter": "Encounter.id",
+    }
+    assert found.to_dict()["people"] == "Patient"
+    write_folder_policy(found, export, tmp_path / "policy.yaml")
+    text = (tmp_path / "policy.yaml").read_text(encoding="utf-8")
+    policy, _ = load_policy(tmp_path / "policy.yaml")
+    assert list(policy.tables) == ["Patient", "Encounter", "Condition"]
+    assert policy.tables["Condition"].key == {"patient": "Patient.id", "encounter": "Encounter.id"}
+    assert policy.tables["Condition"].attributes["code"].set
+    assert policy.tables["Condition"].attributes["code"].hierarchy.name.startswith("icd-10")
+    (tmp_path / "table.yaml").write_text(text.replace("format: fhir", "format: csv, report: false"), encoding="utf-8")
+    release = medveil.anonymize(str(tmp_path / "table.yaml"), out=tmp_path / "out")
+    assert [table["rows"]["strays"] for table in release.manifest.tables.values()] == [0, 0, 0]
+    assert medveil.audit(tmp_path / "out", tmp_path / "table.yaml").ok
+
+
+def test_references_in_every_form_lead_to_their_patient(tmp_path):
+    forms = ("Patient/a", "urn:uuid:a", "https://example.org/fhir/Patient/a", "Patient/a/_history/2")
+    others = ("Group/a", "Patient?identifier=a", "#a", "Patient/", "urn:")
+    conditions = [
+        {"resourceType": "Condition", "id": f"c{i}", "subject": {"reference": form}}
+        for i, form in enumerate((*forms, *others))
+    ]
+    (tmp_path / "c.ndjson").write_text("".join(json.dumps(one) + "\n" for one in conditions), encoding="utf-8")
+    assert [row["patient"] for row in rows(tmp_path, "Condition")] == ["a"] * len(forms) + [None] * len(others)
+
+
+def test_names_of_a_bundle_stand_for_the_ids_of_its_resources(tmp_path):
+    """A bundle may call a resource `urn:uuid:x` whose id is another, or which has none."""
+    entries = [
+        {"fullUrl": "urn:uuid:x", "resource": {"resourceType": "Patient", "id": "p1"}},
+        {"fullUrl": "urn:uuid:y", "resource": {"resourceType": "Encounter", "subject": {"reference": "urn:uuid:x"}}},
+        {
+            "resource": {
+                "resourceType": "Condition",
+                "id": "c1",
+                "subject": {"reference": "urn:uuid:x"},
+                "encounter": {"reference": "urn:uuid:y"},
+            }
+        },
+    ]
+    (tmp_path / "b.json").write_text(json.dumps({"resourceType": "Bundle", "entry": entries}), encoding="utf-8")
+    assert [row["id"] for row in rows(tmp_path, "Patient")] == ["p1"]
+    assert [(row["id"], row["patient"]) for row in rows(tmp_path, "Encounter")] == [("y", "p1")]
+    assert [(row["patient"], row["encounter"]) for row in rows(tmp_path, "Condition")] == [("p1", "y")]
+
+
+def test_what_has_no_ready_view_or_points_nowhere_is_told(export, tmp_path):
+    (tmp_path / "Patient.ndjson").write_text((export / "Patient.ndjson").read_text(encoding="utf-8"), encoding="utf-8")
+    conditions = (export / "Condition.ndjson").read_text(encoding="utf-8")
+    (tmp_path / "Condition.ndjson").write_text(conditions, encoding="utf-8")
+    (tmp_path / "Group.ndjson").write_text('{"resourceType": "Group", "id": "g"}\n', encoding="utf-8")
+    found = inspect_folder(tmp_path)
+    assert found.left_out == ("Group",)
+    guesses = {
+        p.name: g for p, g in zip(found.tables["Condition"].profiles, found.tables["Condition"].guesses, strict=True)
+    }
+    assert guesses["encounter"].role.value == "identifier"
+    assert guesses["patient"].role.value == "key"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"resourceType": "Group", "id": "g"}\n', "holds no patients"),
+        ('{"resourceType": "Patient", "id": "SECRET', "is not a FHIR resource"),
+        ('{"resourceType": "Bundle", "entry": {"SECRET": 1}}\n', "is not a FHIR resource"),
+        ("", "is not a FHIR resource"),
+        (None, "holds no NDJSON"),
+    ],
+)
+def test_folders_that_cannot_be_looked_at_are_told_in_one_sentence(tmp_path, content, words):
+    if content is not None:
+        (tmp_path / "x.ndjson").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=words) as refused:
+        inspect_folder(tmp_path)
+    assert "SECRET" not in str(refused.value)
+
+
+def test_the_command_shows_the_folder(export, tmp_path):
+    shown = CliRunner().invoke(app, ["inspect", str(export), "--policy-out", str(tmp_path / "p.yaml")])
+    assert shown.exit_code == 0
+    assert "Condition.encounter points to Encounter.id." in shown.output
+    assert (tmp_path / "p.yaml").is_file()
