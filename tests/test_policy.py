@@ -77,7 +77,7 @@ def test_what_is_written_is_what_was_read(load):
         (
             "format: csv",
             "format: xls",
-            "Line 17, output.format: input should be 'csv', 'parquet', 'excel', 'spss' or 'stata'.",
+            "Line 17, output.format: input should be 'csv', 'parquet', 'excel', 'spss', 'stata' or 'fhir'.",
         ),
         ("method:", "methode:", "Line 16, methode: there is no such key. Did you mean 'method'?"),
         (

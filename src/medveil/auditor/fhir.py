@@ -157,6 +157,7 @@ def _same(value: Any, cell: str | None, kind: str) -> bool:
         return value is None and cell is None
     if isinstance(value, bool):
         return cell == str(value).lower()
+    text = str(value)
     if kind:
-        return value == f"{kind}/{cell}"
-    return value == cell or (read_number(value) is not None and read_number(value) == read_number(cell))
+        return text == f"{kind}/{cell}"
+    return text == cell or (read_number(text) is not None and read_number(text) == read_number(cell))

@@ -87,8 +87,8 @@ def _suggested(
         return guess.reason, ["role: plain", "insist: true"], False
     if guess.concept == BIRTH_YEAR and guess.hierarchy is not None:
         steps = f"hierarchy: {flow(guess.hierarchy.to_dict())}"
-        level = f"min_level: {guess.min_level}"
-        return guess.reason, ["role: quasi", f"type: {guess.kind.value}", *written, steps, level], False
+        least = f"min_level: {guess.min_level}"
+        return guess.reason, ["role: quasi", f"type: {guess.kind.value}", *written, steps, least], False
     if guess.kind is Kind.DATE and guess.concept == "birth":
         age = f"derive: {{age_at: {today.replace(month=1, day=1)}, name: age}}"
         steps = "hierarchy: {type: intervals, widths: [5, 10, 20], top: 90}"

@@ -141,9 +141,8 @@ def _full_names(entries: list[Any]) -> dict[str, str]:
     """
     names = {}
     for entry in entries:
-        resource = entry.get("resource") if isinstance(entry, dict) else None
-        full = entry.get("fullUrl") if isinstance(resource, dict) else None
-        if isinstance(full, str):
+        resource, full = (entry.get("resource"), entry.get("fullUrl")) if isinstance(entry, dict) else (None, None)
+        if isinstance(resource, dict) and isinstance(full, str):
             last = re.split(r"[/:]", full)[-1]
             own = resource.get("id") or last
             if own != last or "id" not in resource:
