@@ -97,7 +97,7 @@ def test_what_has_no_ready_view_or_points_nowhere_is_told(export, tmp_path):
         ('{"resourceType": "Patient", "id": "SECRET', "is not a FHIR resource"),
         ('{"resourceType": "Bundle", "entry": {"SECRET": 1}}\n', "is not a FHIR resource"),
         ("", "is not a FHIR resource"),
-        (None, "holds no NDJSON"),
+        (None, "holds neither FHIR"),
     ],
 )
 def test_folders_that_cannot_be_looked_at_are_told_in_one_sentence(tmp_path, content, words):

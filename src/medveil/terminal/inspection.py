@@ -50,7 +50,9 @@ def show_linked_inspection(found: LinkedInspection, *, every: bool = False) -> N
     for name in found.links.apart:
         console.print(Text(f"Nothing connects '{name}' with the people.", style="yellow"))
     if found.left_out:
-        console.print(Text(f"Not looked at, for want of a ready view: {', '.join(found.left_out)}.", style="yellow"))
+        console.print(
+            Text(f"Not looked at, since no role is known for them: {', '.join(found.left_out)}.", style="yellow")
+        )
 
 
 def _show_roles(columns: Sequence[Column]) -> None:
