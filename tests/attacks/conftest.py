@@ -201,7 +201,7 @@ def told(method, seeds):
 
 def paper_told(case, seeds):
     """The published method: people of classes that publish both values, of whom somebody is certain all the same."""
-    method = Method(replace(case, person=tuple(range(len(case.records))), models="k"))
+    method = Method(replace(case, person=tuple(range(len(case.records)))))
     runs = defaultdict(list)
     for original in itertools.product((0, 1), repeat=len(case.records)):
         for seed in range(seeds):
@@ -215,6 +215,7 @@ def paper_told(case, seeds):
                 "hideable",
                 objective,
                 random,
+                MODELS[case.models],
             )
             planner = Planner(method.residents.crowd, method.settings, random, lambda _share, _detail: None)
             if case.recoding == "full-domain":

@@ -8,6 +8,7 @@ import pytest
 
 from medveil.datasets.calibration import STROKE_DAYS, STROKES
 from medveil.datasets.diseases import STROKE
+from medveil.methods.dp.marginals import counted
 from medveil.reproduce.ipa import COUNTS, STAYS, IPAReproduction
 from medveil.reproduce.ipa_data import SEXES, generated, k_anonymous
 from medveil.reproduce.reproduction import Agreement
@@ -66,6 +67,24 @@ def test_proved_and_k_anonymity_on_a_small_sample(sample):
     alone = people.generalized(levels)
     assert alone.losses.emd == alone.losses.rate == 0
     assert 0.3 < alone.losses.ncp <= 1
+
+
+def test_where_nothing_answers_the_marginals_do(sample):
+    """No row with stroke is left: the mean is that of all patients where marginals tell it, elsewhere of all days."""
+    people, table = sample
+    empty, no_stars = np.zeros(0, dtype=np.int32), np.zeros(people.grid.values, dtype=np.int64)
+    told = people.made([], empty, no_stars[:0], counted(people.grid, people.table))
+    assert told.stays["F"] == pytest.approx(np.full(9, np.mean(table["length_of_stay"].to_pylist())))
+    untold = people.made([], empty, no_stars[:0])
+    assert untold.stays["F"] == pytest.approx(np.full(9, 200.5))
+
+
+def test_labels_are_spread_by_marginals_and_evenly(sample):
+    people, _ = sample
+    (made,) = people.proved(1.0, 1)
+    assert made.evenly["M"].tolist() != made.counts["M"].tolist()
+    top = people.generalized(people.grid.space.top)
+    assert top.evenly is top.counts
 
 
 def test_the_paper_s_figures_are_those_that_patients_are_calibrated_to():

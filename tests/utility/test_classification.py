@@ -100,3 +100,12 @@ def test_an_estimate_widens_with_scatter():
     close, far = estimate([0.80, 0.81, 0.82]), estimate([0.70, 0.81, 0.92])
     assert close.mean == pytest.approx(far.mean)
     assert far.high - far.low > close.high - close.low > 0
+
+
+def test_a_kernel_by_matrix_products_is_the_same_machine(rows, monkeypatch):
+    encoding = make_encoding(rows, ["age", "sex"])
+    task = make_task(encoding, rows.slice(0, 200), rows.slice(200), "sick")
+    by_products = accuracy(task, "svm", 0)
+    monkeypatch.setattr("medveil.utility.classification.MOST_AT_ONCE", 0)
+    monkeypatch.setattr("medveil.utility.classification.PIECE", 7)
+    assert accuracy(task, "svm", 0) == by_products

@@ -7,7 +7,7 @@ from medveil.errors import UnreachableError
 from medveil.evaluation.comparison import Comparison
 from medveil.policy import LeakagePolicy
 from medveil.risk.leakage import loss_of
-from medveil.risk.leakage_release import published_entries
+from medveil.risk.leakage_release import mixed_classes, published_entries
 
 ROUNDING = 1e-9
 
@@ -23,7 +23,7 @@ def alert(asked: LeakagePolicy, comparison: Comparison) -> None:
     if not names:
         return
     links = None if comparison.links is None else read_links(comparison.links)
-    entries = published_entries(comparison.problem, comparison.published, links)
+    entries = published_entries(comparison.problem, comparison.published, links, mixed_classes(comparison))
     by_column = {name: loss_of(entries, [name]).normalized for name in names}
     worst = max(by_column, key=lambda name: by_column[name])
     together = loss_of(entries, names).normalized

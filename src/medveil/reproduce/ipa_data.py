@@ -85,6 +85,8 @@ class MadeTable:
     """Q1 (M) and Q2 (F): patients with stroke and without surgery, by five years of age from 0 to 89."""
     stays: dict[str, Numbers]
     """Q3 and Q4: their mean length of stay in days, by ten years of age."""
+    evenly: dict[str, Numbers]
+    """Q1 and Q2 where labels are spread evenly, as the paper does; the same where there are no marginals."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,9 @@ class Patients:
     ) -> MadeTable:
         """A release from its cells; labels are spread by its marginals, evenly where there are none."""
         losses = losses_of_parts(self.grid, self.table, parts_, released, stars)
-        return MadeTable(losses, *self._answers(parts_, self._weights(marginals)))
+        counts, stays = self._answers(parts_, self._weights(marginals))
+        evenly = counts if marginals is None else self._answers(parts_, self._weights(None))[0]
+        return MadeTable(losses, counts, stays, evenly)
 
     def _whole(self, levels: Levels, keys: Integers, counts: Integers, stars: Integers | None = None) -> MadeTable:
         """A release of one node."""
@@ -163,10 +167,11 @@ class Patients:
     ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
         """Q1 to Q4; a label counts by the share of what it covers that a query asks for.
 
-        Rows of `*` alone meet no condition, as in the paper's SQL. Where no row is left, the mean is that of all days
-        that there can be: nothing is known.
+        Rows of `*` alone meet no condition, as in the paper's SQL. Where no row is left, the mean is that of all
+        patients by the marginals, or without them that of all days that there can be: nothing else is known.
         """
         days = self.problem.cells.domains["length_of_stay"].numbers
+        of_all = float(np.average(days, weights=weights["length_of_stay"]))
         found = {sex: np.zeros(18) for sex in SEXES}
         people, stayed = ({sex: np.zeros(9) for sex in SEXES} for _ in range(2))
         for part in parts_:
@@ -188,8 +193,7 @@ class Patients:
                 people[sex] += (weight @ ten)[:9]
                 stayed[sex] += ((weight * stay[groups["length_of_stay"]]) @ ten)[:9]
         lengths = {
-            sex: np.divide(stayed[sex], people[sex], out=np.full(9, days.mean()), where=people[sex] > 0)
-            for sex in SEXES
+            sex: np.divide(stayed[sex], people[sex], out=np.full(9, of_all), where=people[sex] > 0) for sex in SEXES
         }
         return found, lengths
 

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from medveil.engine import Engine, with_rows
 from medveil.engine.links import Links
+from medveil.evaluation.comparison import Comparison
 from medveil.evaluation.coverage import encode_texts
 from medveil.methods.problem import Problem
+from medveil.release.catalog import CATALOG, CLASS_ID
+from medveil.release.catalog import entries_of as entries_of_catalog
 from medveil.risk.leakage import loss_of
 from medveil.risk.leakage_entries import Entries, entries_of, make_entries
 from medveil.table.arrow import number_array, numpy_of
 from medveil.table.schema import Kind, Role
 
 
-def before_and_after(problem: Problem, published: pa.Table, links: Links | None = None) -> dict[str, Any]:
+def before_and_after(
+    problem: Problem, published: pa.Table, links: Links | None = None, mixed: Collection[int] = ()
+) -> dict[str, Any]:
     """For every published attribute, and for all quasi-identifiers together, what it leaks before and after.
 
     With a subject people are counted: afterwards through `links`, what became of each record of the source. Without
-    links published records are counted, each as a person of its own.
+    links published records are counted, each as a person of its own. `mixed`: see `published_entries`.
     """
-    before, after = _before(problem), published_entries(problem, published, links)
+    before, after = _before(problem), published_entries(problem, published, links, mixed)
     plain = {name: entries_of_plain(problem, name) for name in problem.schema.plain}
     quasi = problem.schema.quasi
     shown = [name for name in quasi if name in published.column_names]
@@ -53,13 +59,29 @@ def _singled_out(after: Entries, quasi: Sequence[str], plain: Sequence[str]) -> 
     return {name: max(loss_of(after, [*quasi, *added]).unique - alone, 0.0) for name, added in sets.items()}
 
 
-def published_entries(problem: Problem, published: pa.Table, links: Links | None = None) -> Entries:
-    """The people of what was published, as `before_and_after` counts them."""
+def published_entries(
+    problem: Problem, published: pa.Table, links: Links | None = None, mixed: Collection[int] = ()
+) -> Entries:
+    """The people of what was published, as `before_and_after` counts them.
+
+    mixed: the classes, by id, that publish the values of people of other classes too. Their rows count as they are
+        published, each as a person of its own: who really has which values must decide nothing, not even a refusal
+        (condition C4 of docs/proofs/h-ceiling.md).
+    """
     subject = problem.schema.subject
     if links is not None and subject is not None and problem.engine.has_rows:
         plain = [name for name in problem.schema.plain if name in published.column_names]
-        return _linked(problem.engine, links, plain, subject)
+        return _linked(problem.engine, links, plain, subject, published, mixed)
     return _entries({name: published[name] for name in published.column_names})
+
+
+def mixed_classes(comparison: Comparison) -> set[int]:
+    """The classes that a catalog of counterfeits lists: they publish values of people of other classes."""
+    catalog = comparison.companions.get(CATALOG)
+    if catalog is None:
+        return set()
+    entries = entries_of_catalog(catalog, len(comparison.problem.schema.sensitive))
+    return {number for entry in entries for number in entry.class_ids}
 
 
 def _told(entries: Entries, names: Sequence[str]) -> dict[str, Any] | None:
@@ -104,10 +126,32 @@ def _entries(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | No
     )
 
 
-def _linked(engine: Engine, links: Links, plain: Sequence[str], subject: str) -> Entries:
-    """The people of what was published: the records that were kept, each with its labels and whose it is."""
+def _linked(
+    engine: Engine, links: Links, plain: Sequence[str], subject: str, published: pa.Table, mixed: Collection[int]
+) -> Entries:
+    """The people of what was published: the records that were kept, each with its labels and whose it is, and the
+    rows of mixed classes.
+    """
     rows = with_rows(engine).texts(list(dict.fromkeys((*plain, subject)))).filter(number_array(links.kept))
     columns = {name: links.published[name] for name in links.labels.column_names}
     columns |= {name: rows[name] for name in plain}
     _, person = encode_texts(rows[subject])
-    return _entries(columns, person)
+    if not mixed:
+        return _entries(columns, person)
+    apart = pc.invert(_is_mixed(columns[CLASS_ID], mixed))
+    others = published.filter(_is_mixed(published[CLASS_ID], mixed))
+    known, own = np.unique(person[numpy_of(apart)], return_inverse=True)
+    everybody = np.concatenate((own, len(known) + np.arange(others.num_rows))).astype(np.int32)
+    joined = {
+        name: pa.chunked_array([*_texts(column.filter(apart)).chunks, *_texts(others[name]).chunks], pa.string())
+        for name, column in columns.items()
+    }
+    return _entries(joined, everybody)
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string())
+
+
+def _is_mixed(ids: pa.ChunkedArray, mixed: Collection[int]) -> pa.ChunkedArray:
+    return pc.is_in(_texts(ids), value_set=pa.array([str(number) for number in sorted(mixed)], pa.string()))

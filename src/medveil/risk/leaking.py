@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from medveil.engine.links import read_links
-from medveil.risk.leakage_release import before_and_after
+from medveil.risk.leakage_release import before_and_after, mixed_classes
 from medveil.risk.risk import Comparison, Risk, RiskFinding, Skipped
 
 
@@ -14,7 +14,7 @@ def leakage_of_comparison(comparison: Comparison) -> dict[str, Any]:
     memory = comparison.memory
     if "leakage" not in memory:
         links = None if comparison.links is None else read_links(comparison.links)
-        memory["leakage"] = before_and_after(comparison.problem, comparison.published, links)
+        memory["leakage"] = before_and_after(comparison.problem, comparison.published, links, mixed_classes(comparison))
     found: dict[str, Any] = memory["leakage"]
     return found
 

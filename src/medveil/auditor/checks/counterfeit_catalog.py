@@ -14,6 +14,9 @@ from medveil.auditor.evidence import Evidence
 from medveil.auditor.groups import need_groups
 from medveil.auditor.learning import SURE, learn
 
+EXACTLY_K = "exactly k"
+"""How classes are filled where k alone is asked for: those that have fewer, and no farther."""
+
 
 class CounterfeitCatalogCheck(Check):
     """What anyone may believe who holds release and catalog.
@@ -48,7 +51,8 @@ class CounterfeitCatalogCheck(Check):
             raise CannotTell(f"there is no check for the protection '{protection}'")
         listing = read_listing(evidence, claim)
         failures = listing.lemma_failures()
-        attacked = self._attack(evidence, listing, int(terms.number("k")))
+        exactly = (terms.optional_word("filled") or EXACTLY_K) == EXACTLY_K
+        attacked = self._attack(evidence, listing, int(terms.number("k")), exactly=exactly)
         achieved = {"counterfeits": int(listing.counts.sum()), "lemma_1": failures == 0, **attacked}
         required = claim["required"]
         holds = failures == 0
@@ -78,11 +82,11 @@ class CounterfeitCatalogCheck(Check):
         }
         return Finding(achieved, smallest >= k)
 
-    def _attack(self, evidence: Evidence, listing: Listing, k: int) -> dict[str, Any]:
+    def _attack(self, evidence: Evidence, listing: Listing, k: int, *, exactly: bool) -> dict[str, Any]:
         if not len(listing.counts):
             return {"told": 0, "posterior": 0.0, "least_real": int(listing.sizes.min()), "certainly_real": 1.0}
         cap = listing.sizes - 1
-        if not evidence.counts_people:
+        if exactly and not evidence.counts_people:
             cap = np.where(listing.sizes == k, k - 1, 0)
         placement = place(listing, cap)
         if placement is None:

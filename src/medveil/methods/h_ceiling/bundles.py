@@ -57,7 +57,7 @@ def input_reference(values: SensitiveValues, hierarchies: Mapping[str, Hierarchy
     return Reference(counts, values.domains, known)
 
 
-def _verdicts(
+def verdicts(
     values: SensitiveValues,
     lines: Counts,
     person: Counts,
@@ -88,7 +88,7 @@ def judge(
 ) -> Verdict:
     """Which groups keep every model: a function of each group's bundles and of the input's shares as a whole."""
     inside = arrangement.group_of_line >= 0
-    return _verdicts(
+    return verdicts(
         values,
         arrangement.lines[inside],
         arrangement.person[inside],
@@ -116,7 +116,7 @@ def failing_shares(
     while size <= min(LARGEST_DEALT, every):
         lines = pool[random.integers(every, size=DEALS * size)]
         dealt = np.repeat(np.arange(DEALS), size)
-        held = _verdicts(values, lines, np.arange(len(lines)), dealt, DEALS, models, reference)
+        held = verdicts(values, lines, np.arange(len(lines)), dealt, DEALS, models, reference)
         following = size + max(size // 4, 1)
         shares = np.concatenate((shares, np.full(following - size, 1.0 - held.mean())))
         if held.all():

@@ -27,7 +27,8 @@ def people_promises(problem: Problem, ceiling: Ceiling, h: float) -> list[Promis
 
 
 def paper_promises(problem: Problem, ceiling: Ceiling, h: float) -> list[Promise]:
-    """For k counterfeits count as people, and the catalog keeps Lemma 1: no more is claimed."""
+    """For every model counterfeits count as people, and the catalog keeps Lemma 1: no more is claimed."""
+    more = any(not model.asks_size_alone for model in problem.models)
     return [
         *_kept(problem, Counting.WITH_COUNTERFEITS),
         _ceiling(ceiling, h, "records"),
@@ -36,7 +37,13 @@ def paper_promises(problem: Problem, ceiling: Ceiling, h: float) -> list[Promise
             "Lemma 1 alone: the catalog by itself tells no counterfeit, but who knows how classes are filled does",
             {"lemma_1": True},
             Basis.FILES,
-            {"column": CLASS_ID, "catalog": CATALOG, "protection": "published", "k": problem.k},
+            {
+                "column": CLASS_ID,
+                "catalog": CATALOG,
+                "protection": "published",
+                "k": problem.k,
+                "filled": "k or more" if more else "exactly k",
+            },
         ),
     ]
 

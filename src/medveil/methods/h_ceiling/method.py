@@ -167,8 +167,6 @@ class HCeiling(Method):
                 if len(hierarchy.levels[0].groups) > MOST_LEAVES:
                     return f"clustering takes columns of at most {MOST_LEAVES:,} values, and '{name}' has more"
         models = _sensitive_models(problem)
-        if self.protection == "published" and models:
-            return f"the published method keeps k-anonymity alone, not {models[0].name}; 'protection: people' does"
         limited = [model for model in models if model.on is not None and not model.monotone]
         if limited:
             return f"{limited[0].name} on some columns may fail where it holds for every group"
@@ -289,7 +287,17 @@ class HCeiling(Method):
     def _publish_as_printed(self, problem: Problem, residents: Residents, people: Counts, run: Run) -> Draft:
         values = values_of_rows(problem)
         objective = self._objective(problem)
-        paper = PaperFill(residents, people, values, problem.k, self.counterfeits or "hideable", objective, run.random)
+        paper = PaperFill(
+            residents,
+            people,
+            values,
+            problem.k,
+            self.counterfeits or "hideable",
+            objective,
+            run.random,
+            _sensitive_models(problem),
+            problem.reference,
+        )
         filled, levels, report = self._search_as_printed(problem, residents, paper, run)
         partition, plan = filled.partition, filled.plan
         ids = run.random.permutation(len(partition)) + 1

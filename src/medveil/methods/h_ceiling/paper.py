@@ -1,11 +1,15 @@
 """The fill of the paper: classes under k are filled to exactly k with values that are drawn, and Lemma 1 is kept.
 
-What it does not keep is shown on docs/methods/h-ceiling.md: whoever knows that only classes of exactly k were filled,
-or that a value which the catalog does not list for a class is real, tells people and counterfeits.
+Where models of sensitive values are asked for too, a class that fails one, its counterfeits counted, gets values that
+it lacks beside the whole input, in the place of its counterfeits and then beyond k, until it holds.
+
+What this does not keep is shown on docs/methods/h-ceiling.md: whoever knows which classes are filled, that a value
+which the catalog does not list for a class is real, or how many people classes have, tells people and counterfeits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -13,17 +17,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.methods.h_ceiling.bundles import SensitiveValues
+from medveil.methods.h_ceiling.bundles import SensitiveValues, Verdict, input_reference, verdicts
 from medveil.methods.h_ceiling.lemma import Listed, group
 from medveil.methods.h_ceiling.objective import Objective, lacking
 from medveil.methods.h_ceiling.partition import ClassPartition
 from medveil.methods.h_ceiling.people import Codes, Counts, Residents
 from medveil.methods.h_ceiling.search import Filled
+from medveil.privacy.model import PrivacyModel, Reference
 
 Draw = Literal["hideable", "uniform"]
 
 ROUNDS = 8
-"""How often values that nothing hides are drawn again."""
+"""How often values that nothing hides, or that keep a class from holding, are drawn again."""
+
+GROWTHS = 24
+"""How often classes that fail a model get more counterfeits, each time about a quarter more."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +91,14 @@ class PaperFill:
         draw: Draw,
         objective: Objective,
         random: np.random.Generator,
+        models: Sequence[PrivacyModel] = (),
+        reference: Reference | None = None,
     ) -> None:
         self.residents = residents
         self.people = people
+        self.values = values
+        self.models = models
+        self.reference = input_reference(values, {}) if reference is None else reference
         self.k = k
         self.draw = draw
         self.objective = objective
@@ -113,9 +126,8 @@ class PaperFill:
         people = self.people_of(partition)
         if lacking(people, self.k) > allowed:
             return None
-        thin = np.flatnonzero(people < self.k)
         holding = self.holding(partition)
-        plan = self._drawn(holding, thin, self.k - people[thin])
+        plan = self._planned(partition, holding, np.maximum(self.k - people, 0), allowed)
         if plan is None:
             return None
         nobody = np.zeros(len(partition))
@@ -123,32 +135,81 @@ class PaperFill:
         doubt = self.objective.share_of_error * self.doubt(partition, holding, plan)
         return Filled(partition, plan, cost + doubt, plan.counterfeits)
 
+    def _planned(self, partition: ClassPartition, holding: Holding, wanted: Counts, allowed: int) -> Plan | None:
+        """So many counterfeits for each class, and more for those that fail a model, while they are allowed."""
+        failing = np.zeros(len(partition), dtype=np.bool_)
+        for _ in range(GROWTHS):
+            if int(wanted.sum()) > allowed:
+                return None
+            filled = np.flatnonzero(wanted)
+            plan = self._drawn(holding, filled, wanted[filled], failing)
+            if plan is None or not self.models:
+                return plan
+            held = self._held(partition, plan)
+            if held.all():
+                return plan
+            # First what it gets anyway is drawn from values that it lacks; a class that still fails gets more.
+            wanted = wanted + np.where(~held & (failing | (wanted == 0)), 1 + wanted // 4, 0)
+            failing |= ~held
+        return None
+
+    def _held(self, partition: ClassPartition, plan: Plan) -> Verdict:
+        """Which classes keep every model, each counterfeit counted as one more person."""
+        forged = np.repeat(plan.tuples, plan.counts).astype(np.int64)
+        one_of = np.zeros(self.width, dtype=np.int64)
+        one_of[self.tuple_of_row] = np.arange(len(self.people))
+        lines = np.concatenate((np.arange(len(self.people)), one_of[forged]))
+        own = int(self.people.max(initial=-1)) + 1 + np.arange(len(forged))
+        classes = np.concatenate((self.class_of_row(partition), np.repeat(plan.classes, plan.counts)))
+        person = np.concatenate((self.people, own))
+        return verdicts(self.values, lines, person, classes, len(partition), self.models, self.reference)
+
     @cached_property
-    def _cumulative(self) -> NDArray[np.float64]:
-        shares = np.ones(self.width) if self.draw == "uniform" else np.bincount(self.tuple_of_row).astype(np.float64)
-        return np.cumsum(shares / shares.sum())
+    def _shares(self) -> NDArray[np.float64]:
+        """The share of each tuple in the input."""
+        counts = np.bincount(self.tuple_of_row, minlength=self.width).astype(np.float64)
+        return counts / counts.sum()
 
-    def _drawn(self, holding: Holding, thin: Counts, wanted: Counts) -> Plan | None:
-        """Draw `wanted` tuples for each thin class and group them; what nothing hides is drawn again, and where some
-        of it still stays in sight there is no plan.
+    @cached_property
+    def _chances(self) -> NDArray[np.float64]:
+        return np.full(self.width, 1.0 / self.width) if self.draw == "uniform" else self._shares
 
-        uniform: every tuple that occurs has the same chance; otherwise as often as it occurs.
+    def _lacked(self, holding: Holding, number: int) -> NDArray[np.float64]:
+        """What the class lacks of each tuple beside the input; evenly where it lacks nothing."""
+        inside = slice(*np.searchsorted(holding.classes, (number, number + 1)))
+        own = np.zeros(self.width)
+        own[holding.tuples[inside]] = holding.counts[inside]
+        lack = np.maximum(self._shares - own / max(own.sum(), 1.0), 0.0)
+        return lack if lack.sum() > 0 else self._chances
+
+    def _drawn(self, holding: Holding, classes: Counts, wanted: Counts, failing: NDArray[np.bool_]) -> Plan | None:
+        """Draw `wanted` tuples for each of these classes and group them; what nothing hides is drawn again, and where
+        some of it still stays in sight there is no plan.
+
+        uniform: every tuple that occurs has the same chance; otherwise as often as it occurs. A class that fails a
+        model gets tuples that it lacks.
         """
-        position = np.repeat(np.arange(len(thin)), wanted)
-        drawn = self._draw(len(position))
+        owner = np.repeat(classes, wanted)
+        drawn = self._draw(holding, owner, failing)
         for _ in range(ROUNDS):
-            forged = merged(thin[position], drawn, self.width)
+            forged = merged(owner, drawn, self.width)
             grouped = group(
                 forged.classes, forged.tuples, forged.counts, holding.classes, holding.tuples, holding.counts
             )
             if not grouped.exposed.any():
                 return Plan(forged.classes, forged.tuples, forged.counts, grouped.rows)
-            again = np.isin(thin[position] * self.width + drawn, forged.keys[grouped.exposed])
-            drawn[again] = self._draw(int(np.count_nonzero(again)))
+            again = np.isin(owner * self.width + drawn, forged.keys[grouped.exposed])
+            drawn[again] = self._draw(holding, owner[again], failing)
         return None
 
-    def _draw(self, number: int) -> Counts:
-        found = np.searchsorted(self._cumulative, self.random.random(number), side="right")
+    def _draw(self, holding: Holding, owner: Counts, failing: NDArray[np.bool_]) -> Counts:
+        """A tuple for each of these counterfeits, by the class that it is for."""
+        chance = self.random.random(len(owner))
+        found = np.searchsorted(np.cumsum(self._chances), chance, side="right")
+        for number in np.unique(owner[failing[owner]]).tolist():
+            here = owner == number
+            lacked = self._lacked(holding, number)
+            found[here] = np.searchsorted(np.cumsum(lacked / lacked.sum()), chance[here], side="right")
         return np.minimum(found, self.width - 1).astype(np.int64)
 
     def doubt(self, partition: ClassPartition, holding: Holding, plan: Plan) -> float:
