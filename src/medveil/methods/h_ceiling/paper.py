@@ -168,7 +168,7 @@ class PaperFill:
     def _shares(self) -> NDArray[np.float64]:
         """The share of each tuple in the input."""
         counts = np.bincount(self.tuple_of_row, minlength=self.width).astype(np.float64)
-        return counts / counts.sum()
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
 
     @cached_property
     def _chances(self) -> NDArray[np.float64]:
