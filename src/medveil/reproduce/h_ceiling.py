@@ -333,7 +333,8 @@ def _costs(data: Path, run: Run) -> ReproducedSection:
             )
     note = (
         "The fewest of any fill that hides whose a record is: max(people in thin classes, sum (k - r_i)) at the node "
-        "that was taken. The query error is the median over random counts of one to three columns."
+        "that was taken. LM counts a record that is left out as 1: people with stays in several classes keep those of "
+        "one, in a group a single stay. The query error is the median over random counts of one to three columns."
     )
     return ReproducedSection("What a proof costs: Adult and Diabetes-130", tuple(lines), note)
 
