@@ -168,9 +168,11 @@ def write_linked(
             written = write_fhir(publication.to_arrow(), target, resources[name])
             files[written] = file_hash(target / written)
     people = tables.alive(plan.root)
-    seeded = run.seeded
+    profile = plan.policy.profile
+    secure = profile is not None and profile.secure_only
+    status = Status.SECURE_ENVIRONMENT if secure else Status.PSEUDONYMOUS
     manifest = Manifest(
-        status=status_text(Status.REPEATABLE if seeded else Status.PSEUDONYMOUS),
+        status=status_text(Status.REPEATABLE if run.seeded else status),
         method=labelled.draft.method if labelled.draft is not None else {"name": "none", "parameters": {}},
         claims=[claim_of(promise) for promise in _promises(plan, problem)],
         rows={"published": len(labelled.kept), "input": people, "suppressed": people - len(labelled.kept)},

@@ -32,6 +32,7 @@ from medveil.release.changes import pseudonyms_for_recipients
 from medveil.release.copies import COPIES, write_copy
 from medveil.release.draft import Draft
 from medveil.release.manifest import INTERNAL, LINKS, Manifest, draft_manifest, file_hash
+from medveil.release.status import Status
 from medveil.report.page import can_be_made
 from medveil.report.reports import make_reports
 from medveil.run import Run, Stage
@@ -130,6 +131,8 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
         seeded=policy.seed is not None,
         suppressed=policy.output.suppressed,
     )
+    if policy.profile is not None and policy.profile.secure_only and policy.seed is None:
+        manifest = replace(manifest, status=Status.SECURE_ENVIRONMENT.value)
     copies = [write_copy(draft.published.to_arrow(), target, wanted)] if wanted in COPIES else []
     files = {**manifest.files, **{name: file_hash(target / name) for name in (*draft.companions, *copies)}}
     pseudonyms = None

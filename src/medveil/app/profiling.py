@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medveil.auditor.report import AuditReport
@@ -73,7 +73,7 @@ def _column(name: str, attribute: AttributePolicy, engine: Engine, derived: str 
 def _ruled(profile: Profile, columns: list[ProfiledColumn], policy: Policy) -> ProfileOutcome:
     """What the profile says of every column; all that it refuses is told at once."""
     rulings = {column.name: profile.rule(column) for column in columns}
-    terms = ProfileTerms(policy.pseudonyms.key_file is not None, [model.name for model in policy.privacy])
+    terms = _terms(policy, columns)
     refused = [
         *(ruling.refused for ruling in rulings.values() if ruling.refused),
         *profile.refused(columns, terms),
@@ -95,3 +95,16 @@ def _filled(attribute: AttributePolicy, ruling: Ruling | None) -> AttributePolic
     if ruling.min_level is not None:
         update["min_level"] = max(attribute.min_level, ruling.min_level)
     return attribute.model_copy(update=update)
+
+
+def _terms(policy: Policy, columns: Sequence[ProfiledColumn]) -> ProfileTerms:
+    sensitive = [column.name for column in columns if column.role is Role.SENSITIVE]
+    about = [one for model in policy.privacy if model.needs_sensitive for one in model.for_attributes(sensitive)]
+    asked = [*about, *(model for model in policy.privacy if model.about_sets)]
+    sizes = [model.required.get("k", 1) for model in policy.privacy if model.on is None and not model.about_sets]
+    return ProfileTerms(
+        kept_key=policy.pseudonyms.key_file is not None,
+        models=[model.name for model in policy.privacy],
+        people=max((int(size) for size in sizes), default=1),
+        guarded=frozenset(str(model.sensitive_attribute) for model in asked),
+    )

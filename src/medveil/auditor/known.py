@@ -11,6 +11,7 @@ from medveil.auditor.checks.code_book import CodeBookCheck
 from medveil.auditor.checks.counterfeit_catalog import CounterfeitCatalogCheck
 from medveil.auditor.checks.delta_presence import DeltaPresenceCheck
 from medveil.auditor.checks.differential_privacy import DifferentialPrivacyCheck
+from medveil.auditor.checks.european import EhdsCheck, GdprResearchCheck
 from medveil.auditor.checks.h_ceiling import HCeilingCheck
 from medveil.auditor.checks.hipaa_safe_harbor import HipaaSafeHarborCheck
 from medveil.auditor.checks.km_anonymity import KMAnonymityCheck
@@ -28,6 +29,8 @@ CHECKS: Mapping[str, type[Check]] = {
             CounterfeitCatalogCheck,
             DeltaPresenceCheck,
             DifferentialPrivacyCheck,
+            EhdsCheck,
+            GdprResearchCheck,
             HCeilingCheck,
             HipaaSafeHarborCheck,
             KMAnonymityCheck,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -49,10 +49,17 @@ class Ruling:
 
 @dataclass(frozen=True)
 class ProfileTerms:
-    """What else a profile looks at: whether pseudonyms are made with the steward's own key, and which models hold."""
+    """What else a profile looks at.
+
+    kept_key: pseudonyms are made with the steward's own key. models: which models hold.
+    people: the least number of people in a group that some model asks for, by all quasi-identifiers.
+    guarded: the sensitive attributes that a model is about.
+    """
 
     kept_key: bool = False
     models: Sequence[str] = ()
+    people: int = 1
+    guarded: Collection[str] = ()
 
 
 class By(StrEnum):
@@ -92,6 +99,11 @@ class Profile(BaseModel, ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     """What it is, in a few words."""
+
+    @property
+    def secure_only(self) -> bool:
+        """Whether a release under it is for a secure environment alone."""
+        return False
 
     @abstractmethod
     def rule(self, column: ProfiledColumn) -> Ruling:

@@ -14,6 +14,8 @@ class Status(StrEnum):
     FOR_PUBLICATION = "for publication"
     PSEUDONYMOUS = "pseudonymous, not anonymous"
     """Keys are published as pseudonyms: what they link is in the manifest."""
+    SECURE_ENVIRONMENT = "pseudonymous, for a secure environment only"
+    """The same, made under a profile by which recipients work where no records get out."""
     REPEATABLE = "repeatable, not for publication"
     WITHOUT_GUARANTEE = "made without a differential privacy guarantee"
     UNSAFE_MEANS = "unsafe: a published mean may rest on fewer than k people, down to one person's own value"

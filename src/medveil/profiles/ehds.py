@@ -1,0 +1,50 @@
+"""Secondary use under the European Health Data Space, Regulation (EU) 2025/327."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from medveil.profiles.european import EuropeanProfile, groups
+from medveil.profiles.profile import By, Point
+
+
+class Ehds(EuropeanProfile):
+    """Data for secondary use under the European Health Data Space, as far as columns show it.
+
+    Article 66: data are made available anonymous (`format: anonymous`) where that is enough for the purpose, else
+    pseudonymous (`format: pseudonymous`), and in a secure processing environment alone (Article 73): the manifest says
+    so. What each format refuses and fills in is as in `gdpr-research`.
+    """
+
+    name: ClassVar[str] = "ehds"
+    title: ClassVar[str] = "the European Health Data Space, Regulation (EU) 2025/327"
+
+    def anonymous(self, people: int) -> list[Point]:
+        return groups("Art. 66(2)", people)
+
+    def pseudonymous(self) -> list[Point]:
+        return [
+            Point(
+                "Art. 66(3)", "Keys are published as pseudonyms that cannot be computed without a secret.", By.PROGRAM
+            ),
+            Point("Art. 73", "The manifest calls the release fit for a secure environment only.", By.PROGRAM),
+            Point(
+                "Art. 66(3)", "That the purpose cannot be reached with anonymous data, as the permit found.", By.PERSON
+            ),
+            Point(
+                "Art. 66(3)",
+                "That only the access body or a trusted third party holds the secret behind the pseudonyms.",
+                By.PERSON,
+            ),
+            Point(
+                "Art. 73", "That users reach the data in a secure processing environment and nowhere else.", By.PERSON
+            ),
+        ]
+
+    def attested(self) -> list[Point]:
+        return [
+            Point("Art. 66(1)", "That the data are limited to what the purpose in the permit needs.", By.PERSON),
+            Point("Art. 68", "That there is a data permit, and that this release is what it allows.", By.PERSON),
+            Point("Art. 71", "That people who opted out are not among the records.", By.PERSON),
+            Point("Art. 61", "That users are bound not to identify anybody.", By.PERSON),
+        ]
