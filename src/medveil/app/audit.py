@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from medveil.app.changing import KEY_FILE
-from medveil.app.preparation import open_data, reading_options, source_of
+from medveil.app.preparation import labels_of, open_data, open_table, reading_options
 from medveil.app.starting import started
 from medveil.auditor import AuditReport
 from medveil.auditor import audit as prove
@@ -18,6 +18,7 @@ from medveil.policy import Policy, load_policy
 from medveil.release.manifest import INTERNAL
 from medveil.release.places import places_of
 from medveil.run import Listener, Run, Stage
+from medveil.sources.labelled import Labels, with_labels
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source
 from medveil.table.pseudonyms import ReleaseKey
@@ -55,7 +56,7 @@ def audit(
         elif isinstance(source, Mapping) and all(isinstance(one, Source) for one in source.values()):
             opened = source
         else:
-            opened = open_source(source, **options)
+            opened = with_labels(open_source(source, **options), _labels(policy))
         secret = _own_key(directory / INTERNAL, policy, base)
     with run.stoppable():
         return prove(
@@ -80,7 +81,7 @@ def _named_by(source: Any, workspace: Workspace) -> tuple[Source | Mapping[str, 
     """The data that a policy names, and where its paths start."""
     policy, workspace = load_policy(source, workspace)
     if policy.tables:
-        return {name: source_of(table.data).open(workspace) for name, table in policy.tables.items()}, workspace
+        return {name: open_table(table, workspace) for name, table in policy.tables.items()}, workspace
     return open_data(policy, workspace), workspace
 
 
@@ -91,6 +92,14 @@ def _own_policy(internal: Path) -> tuple[Mapping[str, Any], Path | None]:
         return policy, Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
     except (OSError, ValueError, KeyError, TypeError):
         return {}, None
+
+
+def _labels(policy: Mapping[str, Any]) -> dict[str, Labels]:
+    """The labels by which the source of a release was read, where its policy is at hand."""
+    try:
+        return labels_of(load_policy(policy)[0].attributes) if policy else {}
+    except MedveilError:  # changed by hand, or written by another version
+        return {}
 
 
 def _own_key(internal: Path, policy: Mapping[str, Any], base: Workspace | None) -> bytes | None:

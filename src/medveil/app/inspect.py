@@ -122,6 +122,7 @@ def inspect_linked(paths: Sequence[str | Path], *, run: Run | None = None, **opt
     named = {_table_name(Path(path)): Path(path) for path in paths}
     if len(named) < len(paths):
         raise InputError("Two files have one name.", "Tables are called after their files: rename one.")
+    _refuse_parts(list(named.values()), options)
     tables = {name: inspect(path, run=run, **options) for name, path in named.items()}
     values: dict[tuple[str, str], pa.Array] = {}
 
@@ -138,6 +139,16 @@ def inspect_linked(paths: Sequence[str | Path], *, run: Run | None = None, **opt
 
     with run.stoppable():
         return LinkedInspection(tables, find_links(_columns(tables), shared))
+
+
+def _refuse_parts(paths: Sequence[Path], options: Mapping[str, Any]) -> None:
+    """A shell hands over every file of a pattern: parts of one table are not tables that are linked."""
+    names = {open_source(path, **options).names for path in paths}
+    if len(paths) > 1 and len(names) == 1:
+        raise InputError(
+            "These files have the same columns: they are parts of one table, not tables that point to each other.",
+            'Name their folder, or put the pattern in quotation marks: "visits/*.csv".',
+        )
 
 
 def _table_name(path: Path) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from medveil.app.changing import release_key
 from medveil.app.linked_plan import LinkedPlan
-from medveil.app.preparation import prepare, source_of
+from medveil.app.preparation import open_table, prepare
 from medveil.app.singling_out import refuse_what_names_people
 from medveil.cells import Cells, Subjects
 from medveil.engine import with_rows
@@ -51,7 +51,7 @@ class Labelled:
 @contextmanager
 def linked_tables(plan: LinkedPlan, workspace: Workspace, run: Run) -> Iterator[LinkedTables]:
     """The tables of a plan, read, checked and changed."""
-    sources = {name: source_of(plan.policy.tables[name].data).open(workspace) for name in plan.names}
+    sources = {name: open_table(plan.policy.tables[name], workspace) for name in plan.names}
     for name in plan.names:
         for column in (*plan.policy.tables[name].attributes, *plan.policy.tables[name].key):
             sources[name].position(column)

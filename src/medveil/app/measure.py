@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from medveil.app.changing import counted_attributes
 from medveil.app.counting import count_frame
 from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.inspect import inspect
-from medveil.app.preparation import prepare
+from medveil.app.preparation import labels_of, prepare, reading_options
 from medveil.app.reached import Reached, reached
 from medveil.app.starting import started
 from medveil.codes.combine import combine
@@ -34,6 +35,7 @@ from medveil.release.status import Status
 from medveil.risk.risk import RiskFinding
 from medveil.run import Listener, Run, Stage
 from medveil.sources.frame import open_frame
+from medveil.sources.labelled import with_labels
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source
 from medveil.table.schema import Role
@@ -127,8 +129,9 @@ def _measure(
 ) -> Measurement:
     run.step(Stage.READ)
     given = _open(target, options, run)
-    source = given.source if original is None else open_source(original, **options)
+    source = given.source if original is None else open_source(original, **(_own_options(given) | _given(options)))
     settled, workspace, roles_from = _policy(policy, given, source, run, whole=original is not None)
+    source = with_labels(source, labels_of(settled.attributes))
     with prepare(settled, source, workspace, run, population=settled.evaluation.population) as problem:
         whole = original is not None
         if whole:
@@ -152,6 +155,16 @@ def _measure(
             found.risks,
             [*_status(given.manifest), *_notes(comparison)],
         )
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in options.items() if value is not None and value != []}
+
+
+def _own_options(given: _Given) -> dict[str, Any]:
+    """How the original of a release was read, where the steward's files tell it."""
+    data = given.own_policy.get("data")
+    return _given(reading_options(data)) if isinstance(data, Mapping) else {}
 
 
 def _count(
@@ -188,6 +201,12 @@ class _Given:
     run: Run
     manifest: Manifest | None = None
     folder: Path | None = None
+
+    @cached_property
+    def own_policy(self) -> Mapping[str, Any]:
+        """The policy that the release was made by, where the steward's files are at hand."""
+        path = (self.folder or Path()) / INTERNAL / "policy.json"
+        return json.loads(path.read_text(encoding="utf-8")) if self.folder and path.is_file() else {}
 
     @property
     def published(self) -> PublishedTable:
@@ -275,9 +294,8 @@ def _declared(policy: Any, given: _Given, source: Source, run: Run) -> tuple[Pol
     if given.manifest is not None and given.folder is not None:
         internal = given.folder / INTERNAL
         if (internal / "policy.json").is_file() and (internal / "run.json").is_file():
-            content = json.loads((internal / "policy.json").read_text(encoding="utf-8"))
             base = Path(json.loads((internal / "run.json").read_text(encoding="utf-8"))["folder"])
-            return load_policy(content)[0], replace(run.workspace, folder=base), "the release's own policy"
+            return load_policy(given.own_policy)[0], replace(run.workspace, folder=base), "the release's own policy"
         told = load_policy(_from_manifest(given.manifest, source))[0]
         return told, replace(run.workspace, folder=given.folder), "the manifest"
     looked = inspect(source, run=run)

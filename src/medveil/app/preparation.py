@@ -24,12 +24,13 @@ from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.methods.problem import Problem
-from medveil.policy import AttributePolicy, Policy
+from medveil.policy import AttributePolicy, Policy, TablePolicy
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel, requirements_of
 from medveil.run import Run, Stage
 from medveil.sources.csv import WRITTEN
 from medveil.sources.file import FileSpec
+from medveil.sources.labelled import Labels, with_labels
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source, SourceSpec
 from medveil.table.schema import Attribute, Kind, Role, Schema
@@ -256,7 +257,7 @@ def kind_of(attribute: AttributePolicy) -> Kind | None:
         return attribute.type
     if attribute.hierarchy is not None and attribute.hierarchy.kinds:
         return attribute.hierarchy.kinds[0]
-    return None
+    return None if attribute.labels is None else Kind.CATEGORY
 
 
 def _guessed_kind(profile: ColumnProfile) -> Kind | None:
@@ -339,9 +340,22 @@ def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
         raise PolicyError("The policy names no data.", "Add 'data: FILE', or give a frame.")
     if data is not None:
         named = None if policy.data is None else source_of(policy.data)
-        return open_source(data, **reading_options(named.model_dump() if named else {}))
-    assert policy.data is not None
-    return source_of(policy.data).open(workspace)
+        source = open_source(data, **reading_options(named.model_dump() if named else {}))
+    else:
+        assert policy.data is not None
+        source = source_of(policy.data).open(workspace)
+    return with_labels(source, labels_of(policy.attributes))
+
+
+def labels_of(attributes: Mapping[str, AttributePolicy]) -> dict[str, Labels]:
+    """What the values of columns mean, where the policy says so."""
+    declared = {name: attribute.labels for name, attribute in attributes.items() if attribute.labels is not None}
+    return {name: Labels(None if isinstance(labels, str) else labels) for name, labels in declared.items()}
+
+
+def open_table(table: TablePolicy, workspace: Workspace) -> Source:
+    """The source of one of several tables."""
+    return with_labels(source_of(table.data).open(workspace), labels_of(table.attributes))
 
 
 def source_of(data: str | SourceSpec) -> SourceSpec:

@@ -6,13 +6,14 @@ a column, caution does: it may be known to others, so it is taken for a quasi-id
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from medveil.guessing.name import Name
 from medveil.guessing.values import (
     ENOUGH,
-    PATTERNS,
+    Pattern,
     are_numbers,
     are_whole,
     date_formats,
@@ -21,6 +22,7 @@ from medveil.guessing.values import (
     looks_like_date,
     looks_like_person,
     share,
+    shares_of_patterns,
 )
 from medveil.guessing.words import (
     CODE_LIST,
@@ -37,6 +39,7 @@ from medveil.guessing.words import (
 )
 from medveil.hierarchy.propose import ColumnFacts, propose
 from medveil.hierarchy.specification import HierarchySpec
+from medveil.sources.labelled import is_boolean_word
 from medveil.table.dates import ISO, find_date_format, other_reading
 from medveil.table.domain import read_number
 from medveil.table.numbers import find_number_format, other_number_reading
@@ -51,7 +54,7 @@ FEW = 20
 """With fewer records than this, uniqueness says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnProfile:
     """What was counted of one column. `sample` are distinct values that are not missing, all or some thousand; like the
     least and greatest number they are values of people, and not shown.
@@ -77,13 +80,32 @@ class ColumnProfile:
         """Distinct values per record with a value: 1 where every record has its own."""
         return self.distinct / self.present if self.present else 0.0
 
+    @cached_property
+    def kind(self) -> Kind:
+        """The kind that the values alone speak for."""
+        return find_kind(self.sample)
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        return are_numbers(self.sample)
+
+    @cached_property
+    def are_whole(self) -> bool:
+        return self.are_numbers and are_whole(self.sample)
+
+    @cached_property
+    def patterns(self) -> Mapping[Pattern, float]:
+        """The share of the values that look like each kind of identifier."""
+        return shares_of_patterns(self.sample)
+
 
 @dataclass(frozen=True, slots=True)
 class Guess:
     """What a column seems to be. `free_text` is refused unless the policy insists. `concept` is what it is about, a
     word such as `zip`; `hierarchy` is a proposal, None where a value and `*` are all that is easy to see, and
     `min_level` the level at which it had better begin. `written` is the format of its dates or numbers, where they have
-    one of their own; `hides` are the identifiers that some of its values look like.
+    one of their own; `hides` are the identifiers that some of its values look like; `words` says how a policy reads its
+    words for yes and no.
     """
 
     kind: Kind
@@ -95,6 +117,7 @@ class Guess:
     min_level: int = 0
     written: str = ""
     hides: tuple[str, ...] = ()
+    words: str = ""
 
 
 def profile(name: str, values: Iterable[str | None]) -> ColumnProfile:
@@ -141,25 +164,25 @@ def guess(column: ColumnProfile) -> Guess:
             "Make it sensitive or plain if you know better.",
         )
     )
-    return _with_hierarchy(column, _with_format(column, _with_warnings(column, found)))
+    return _with_hierarchy(column, _with_words(column, _with_format(column, _with_warnings(column, found))))
 
 
 def _kind(column: ColumnProfile, name: Name) -> Kind:
     """The kind of the values, unless they are numbers that only name things: 0/1, lists of codes, keys."""
-    kind = find_kind(column.sample)
+    kind = column.kind
     if kind is not Kind.NUMBER:
         return kind
     if column.distinct <= 2:
         return Kind.CATEGORY
     if set(name.words) & set(QUANTITY.split()):
         return Kind.NUMBER
-    few = column.distinct <= 10 and column.present >= FEW * column.distinct and are_whole(column.sample)
+    few = column.distinct <= 10 and column.present >= FEW * column.distinct and column.are_whole
     return Kind.CATEGORY if few or set(name.words) & set(CODE_LIST.split()) else Kind.NUMBER
 
 
 def _as_code(column: ColumnProfile) -> Kind:
     """The kind of something that is never a quantity."""
-    kind = find_kind(column.sample)
+    kind = column.kind
     return Kind.CODE if kind is Kind.NUMBER else kind
 
 
@@ -197,7 +220,7 @@ def _is_flag(column: ColumnProfile) -> bool:
 
 def _key(column: ColumnProfile, name: Name) -> Guess | None:
     """A key with many values, whatever it is the key of; a measured number is none."""
-    if find_kind(column.sample) is Kind.NUMBER and not are_whole(column.sample):
+    if column.kind is Kind.NUMBER and not column.are_whole:
         return None
     if name.whole == "id" and FEW < column.distinct < column.present:
         reason = (
@@ -217,8 +240,7 @@ def _never(evidence: str, letter: str) -> str:
 
 
 def _identifier_by_values(column: ColumnProfile) -> Guess | None:
-    for pattern in PATTERNS:
-        fitting = share(column.sample, pattern.fits)
+    for pattern, fitting in column.patterns.items():
         if fitting >= ENOUGH:
             reason = _never(f"{fitting:.0%} of its values look like {pattern.noun}", pattern.letter)
             return Guess(Kind.CODE, Role.IDENTIFIER, reason, concept=pattern.key)
@@ -242,9 +264,9 @@ def _free_text(column: ColumnProfile, name: Name) -> Guess | None:
 
 
 def _date(column: ColumnProfile, name: Name) -> Guess | None:
-    kind = find_kind(column.sample)
+    kind = column.kind
     alike = share(column.sample, looks_like_date)
-    if kind is not Kind.DATE and (alike < ENOUGH or are_numbers(column.sample)):
+    if kind is not Kind.DATE and (alike < ENOUGH or column.are_numbers):
         return None
     births = DEMOGRAPHIC[1]
     what = "Dates of birth" if name.says(births.patterns) else "Dates"
@@ -344,13 +366,13 @@ def _harmless(column: ColumnProfile, name: Name) -> Guess | None:
 
 def _unique(column: ColumnProfile) -> Guess | None:
     """Whatever nearly every record has its own value of is an identifier."""
-    kind = find_kind(column.sample)
+    kind = column.kind
     if column.present >= FEW and column.uniqueness >= 0.5 and share(column.sample, looks_like_person) >= ENOUGH:
         reason = _never("Most values are several words with capital letters, as people's names are", "A")
         return Guess(Kind.CATEGORY, Role.IDENTIFIER, reason, concept="name")
     if not _is_unique(column):
         return None
-    if kind is Kind.NUMBER and not are_whole(column.sample):
+    if kind is Kind.NUMBER and not column.are_whole:
         reason = (
             "Nearly every record has its own number: whoever has the same numbers elsewhere can match them. "
             "Generalize it into intervals, or leave it out."
@@ -364,12 +386,13 @@ def _with_warnings(column: ColumnProfile, found: Guess) -> Guess:
     """The guess, with what the steward should know of the values, and never plain where identifiers hide in it."""
     if found.role in {Role.IDENTIFIER, Role.SUBJECT}:
         return found
-    hidden = sorted({p.noun for p in PATTERNS if p.strong and share(column.sample, p.fits) > 0})
+    hidden = sorted({pattern.noun for pattern, fitting in column.patterns.items() if pattern.strong and fitting > 0})
     if hidden:
         warning = f" Warning: some of its values look like {', '.join(hidden)}; remove those first."
         role = Role.QUASI if found.role is Role.PLAIN else found.role
         found = replace(found, role=role, reason=found.reason + warning, hides=tuple(hidden))
-    numbers = sum(read_number(value) is not None for value in column.sample)
+    all_numbers = found.kind is not Kind.CATEGORY or column.are_numbers
+    numbers = 0 if all_numbers else sum(read_number(value) is not None for value in column.sample)
     others = len(column.sample) - numbers
     if found.kind is Kind.CATEGORY and found.concept != "mixed-dates" and numbers >= 10 and 0 < others <= 2:
         reason = (
@@ -387,7 +410,7 @@ def _with_format(column: ColumnProfile, found: Guess) -> Guess:
         other = written and other_reading(column.sample, written)
         plain = written == ISO
     elif found.kind is Kind.NUMBER:
-        plain = are_numbers(column.sample)
+        plain = column.are_numbers
         written = None if plain else find_number_format(column.sample)
         other = written and other_number_reading(column.sample, written)
     else:
@@ -398,6 +421,16 @@ def _with_format(column: ColumnProfile, found: Guess) -> Guess:
     return found if plain or written is None else replace(found, written=written)
 
 
+def _with_words(column: ColumnProfile, found: Guess) -> Guess:
+    """The guess, with words for yes and no read as two values where they are written in more ways."""
+    if found.kind not in {Kind.CATEGORY, Kind.CODE} or not 2 < column.distinct == len(column.sample):
+        return found
+    if found.role in {Role.IDENTIFIER, Role.SUBJECT} or not all(map(is_boolean_word, column.sample)):
+        return found
+    reason = f"{found.reason} Its words for yes and no are written in several ways: they are read as true and false."
+    return replace(found, reason=reason, kind=Kind.CATEGORY, words="boolean")
+
+
 def _with_hierarchy(column: ColumnProfile, found: Guess) -> Guess:
     if found.role is not Role.QUASI:
         return found
@@ -406,7 +439,7 @@ def _with_hierarchy(column: ColumnProfile, found: Guess) -> Guess:
         distinct=column.distinct,
         lowest=column.lowest,
         highest=column.highest,
-        whole=are_whole(column.sample),
+        whole=column.are_whole,
         lengths=frozenset(map(len, column.sample)),
         characters=frozenset("".join(column.sample)),
         concept=found.concept,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
 
 from medveil.guessing.words import (
     DEMOGRAPHIC,
@@ -38,22 +39,16 @@ class Name:
         count = len(self.words)
         return frozenset("".join(self.words[i:j]) for i in range(count) for j in range(i + 1, min(count, i + 5) + 1))
 
-    def fits(self, pattern: str) -> bool:
-        """Whether one pattern fits, as `words` says."""
-        if pattern.startswith("="):
-            return self.whole == pattern[1:]
-        if pattern.startswith("*_"):
-            return len(self.words) > 1 and self.words[-1] == pattern[2:]
-        if "?" in pattern:
-            expression = re.compile(pattern.replace("?", ".").replace("*", ".*"))
-            return any(expression.fullmatch(run) for run in self.runs)
-        if pattern.endswith("*"):
-            return any(run.startswith(pattern[:-1]) for run in self.runs)
-        return pattern in self.runs
-
     def says(self, patterns: str) -> bool:
-        """Whether one of several patterns fits."""
-        return any(self.fits(pattern) for pattern in patterns.split())
+        """Whether one of several patterns fits, as `words` says."""
+        asked = _Patterns.of(patterns)
+        return (
+            not asked.words.isdisjoint(self.runs)
+            or self.whole in asked.wholes
+            or (len(self.words) > 1 and self.words[-1] in asked.endings)
+            or any(run.startswith(asked.beginnings) for run in self.runs)
+            or any(expression.fullmatch(run) for expression in asked.expressions for run in self.runs)
+        )
 
     def find(self, concepts: tuple[Concept, ...]) -> Concept | None:
         """The first concept that the name speaks of."""
@@ -102,3 +97,31 @@ class Name:
     def is_drug(self) -> bool:
         """Whether a word of the name ends like the international name of a drug."""
         return any(word.endswith(tuple(DRUG_STEMS.split())) for word in self.words)
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """Patterns by how they fit: a run of words, the whole name, its last word, how a run begins, or any letters."""
+
+    words: frozenset[str]
+    wholes: frozenset[str]
+    endings: frozenset[str]
+    beginnings: tuple[str, ...]
+    expressions: tuple[re.Pattern[str], ...]
+
+    @staticmethod
+    @cache
+    def of(patterns: str) -> _Patterns:
+        words, wholes, endings, beginnings, expressions = set(), set(), set(), [], []
+        for pattern in patterns.split():
+            if pattern.startswith("="):
+                wholes.add(pattern[1:])
+            elif pattern.startswith("*_"):
+                endings.add(pattern[2:])
+            elif "?" in pattern:
+                expressions.append(re.compile(pattern.replace("?", ".").replace("*", ".*")))
+            elif pattern.endswith("*"):
+                beginnings.append(pattern[:-1])
+            else:
+                words.add(pattern)
+        return _Patterns(frozenset(words), frozenset(wholes), frozenset(endings), tuple(beginnings), tuple(expressions))

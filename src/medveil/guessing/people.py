@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from medveil.guessing.guess import FEW, ColumnProfile, Guess
-from medveil.guessing.values import are_whole
 from medveil.table.schema import Kind, Role
 
 UNCHANGING = frozenset({"sex", "birth", "race"})
@@ -47,5 +46,5 @@ def _may_number_people(column: ColumnProfile, guess: Guess) -> bool:
     if column.missing or guess.concept in UNCHANGING or guess.kind is Kind.DATE or guess.free_text:
         return False
     repeated = column.present - column.distinct
-    named = are_whole(column.sample) or guess.kind is Kind.CODE
+    named = column.are_whole or guess.kind is Kind.CODE
     return named and column.distinct > FEW and repeated > FEW and column.distinct > column.present / 50

@@ -98,6 +98,8 @@ def _entries(guess: Guess) -> list[str]:
     entries.append(f"type: {guess.kind.value}")
     if guess.written:
         entries.append(f'format: "{guess.written}"')
+    if guess.words:
+        entries.append(f"labels: {guess.words}")
     if guess.hierarchy and guess.role is Role.QUASI:
         entries.append(f"hierarchy: {flow(guess.hierarchy.to_dict())}")
         if guess.min_level:

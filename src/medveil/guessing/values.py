@@ -12,6 +12,8 @@ from medveil.table.domain import read_number
 from medveil.table.numbers import find_number_format
 from medveil.table.schema import Kind
 
+SHORT = 13
+"""Digits that no identifier has fewer of, unless it has other characters too."""
 ENOUGH = 0.8
 """The share of values from which on a pattern says what a column is."""
 
@@ -116,12 +118,23 @@ _DATE = _expression(
 )
 _PERSON = _expression(r"[A-ZÀ-Þ][\w'\u2019.-]*(,? [A-ZÀ-Þ][\w'\u2019.-]*){1,3}")
 _CODE = _expression(r"[A-Za-z0-9][A-Za-z0-9./-]*")
+_PADDED = _expression(r"0\d+")
 _ICD = _expression(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?")
 
 
 def share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
     """The share of values that fit; 0 where there are none."""
     return sum(fits(value.strip()) for value in values) / len(values) if values else 0.0
+
+
+def shares_of_patterns(values: Sequence[str]) -> dict[Pattern, float]:
+    """The share of values that fit each pattern. A short number fits none, and is not asked."""
+    asked = [text for text in map(str.strip, values) if not _is_short_number(text)]
+    return {pattern: sum(map(pattern.fits, asked)) / max(len(values), 1) for pattern in PATTERNS}
+
+
+def _is_short_number(text: str) -> bool:
+    return len(text) < SHORT and text.replace(".", "", 1).isdecimal()
 
 
 def looks_like_date(value: str) -> bool:
@@ -199,7 +212,7 @@ def are_whole(values: Sequence[str]) -> bool:
 
 def have_leading_zeros(values: Sequence[str]) -> bool:
     """Whether a value has a zero in front that a number would lose."""
-    return any(re.fullmatch(r"0\d+", value.strip()) is not None for value in values)
+    return any(value.lstrip().startswith("0") and _PADDED(value.strip()) for value in values)
 
 
 def looks_like_codes(values: Sequence[str]) -> bool:

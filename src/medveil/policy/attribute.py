@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -73,6 +73,18 @@ class AttributePolicy(PolicyPart):
         tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] | Range | Codes | None,
         Field(description="Its values where it has no hierarchy: a list, `{range: [low, high]}` or `{path: file}`."),
     ] = None
+    labels: Annotated[
+        Literal["boolean"]
+        | dict[
+            Annotated[str, Field(coerce_numbers_to_str=True)],
+            Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)],
+        ]
+        | None,
+        Field(
+            description="What codes mean, `{1: male, 2: female}`: labels are read in their place. `boolean`: every "
+            "word for yes or no is read as true or false."
+        ),
+    ] = None
     weight: Annotated[
         float,
         Field(
@@ -121,6 +133,22 @@ class AttributePolicy(PolicyPart):
             raise PydanticCustomError("set", "only a sensitive column as it is can be a set")
         if self.subject and self.role is not Role.KEY:
             raise PydanticCustomError("key_subject", "'subject: true' belongs to a key; give others 'role: subject'")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_are_texts(self) -> AttributePolicy:
+        if self.labels is None:
+            return self
+        if self.type in {Kind.NUMBER, Kind.DATE} or self.role not in {Role.QUASI, Role.SENSITIVE, Role.PLAIN}:
+            raise PydanticCustomError(
+                "labels", "'labels' are for quasi-identifiers, sensitive and plain columns of type category or code"
+            )
+        if self.derive is not None:
+            raise PydanticCustomError("labels", "'labels' cannot be given to a column that is derived")
+        if not isinstance(self.labels, str) and set(self.labels.values()) & {
+            code for code, label in self.labels.items() if label != code
+        }:
+            raise PydanticCustomError("labels", "a label is also the code of another value")
         return self
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ are no file have a ledger only where somebody names one.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -19,6 +20,7 @@ from medveil import system
 from medveil.errors import InputError, OutputError
 from medveil.release.ledger import Ledger, LedgerEntry
 from medveil.release.manifest import file_hash
+from medveil.sources.parts import home_of, is_parts, part_files
 
 LEDGERS = "ledgers"
 """What the index is called."""
@@ -49,15 +51,14 @@ class Ledgers:
             return Ledger(self.named)
         if data is None:
             return None
-        data = data.resolve()
-        beside = Ledger.beside(data)
+        beside = Ledger.beside(home_of(data.resolve()))
         if self.index is None:
             return beside
         if must:
             self._make_index(self.index)
         elif not self.index.is_dir():
             return beside
-        known = _KnownContent.read(self.index / file_hash(data))
+        known = _KnownContent.read(self.index / content_hash(data))
         return beside if known is None else known.ledger(beside)
 
     def remember(self, data: Path | None, ledger: Ledger, last: LedgerEntry) -> None:
@@ -68,7 +69,7 @@ class Ledgers:
             self.index.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(self.index, os.W_OK):
             return
-        _KnownContent(ledger.path, last.number, last.hash).write(self.index / file_hash(data.resolve()))
+        _KnownContent(ledger.path, last.number, last.hash).write(self.index / content_hash(data))
 
     @staticmethod
     def _make_index(index: Path) -> None:
@@ -84,6 +85,12 @@ class Ledgers:
                 "known.",
                 "Nothing was released. Make it writable, or name the ledger of these data.",
             )
+
+
+def content_hash(data: Path) -> str:
+    """What tells the content of a file, or of a table in parts, from others."""
+    hashes = [file_hash(file) for file in part_files(data)] if is_parts(data) else [file_hash(data)]
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,17 @@ from medveil.sources.csv import Columns, Delimiter, Encoding, Header, open_csv, 
 from medveil.sources.files import check_file
 from medveil.sources.formats import PARQUET, TEXT, recognize
 from medveil.sources.parquet import open_parquet
+from medveil.sources.parts import is_parts, open_parts
 from medveil.sources.source import Source, SourceSpec
 from medveil.workspace import Workspace
 
 
 def open_file(path: Path, missing: Collection[str] = (), **options: Any) -> Source:
-    """A file by its content; `options` say how a CSV file is written. Other formats are read by the kind of source that
-    declares them, where there is one.
+    """A file by its content, or a folder or a pattern of such files; `options` say how a CSV file is written. Other
+    formats are read by the kind of source that declares them, where there is one.
     """
+    if is_parts(path):
+        return open_parts(path, missing, **options)
     check_file(path)
     found = recognize(path, options.get("encoding"))
     if found is TEXT:
@@ -35,10 +38,15 @@ def open_file(path: Path, missing: Collection[str] = (), **options: Any) -> Sour
 
 
 class FileSpec(SourceSpec):
-    """A CSV or Parquet file: which of them, its content says. This is what `data:` means without a type."""
+    """A CSV or Parquet file: which of them, its content says. This is what `data:` means without a type.
+
+    A table in parts of one schema is named by their folder, or by a pattern such as `visits/*.csv`.
+    """
 
     name: ClassVar[str] = "file"
-    path: Annotated[str, Field(description="A CSV or Parquet file, relative to the policy.")]
+    path: Annotated[
+        str, Field(description="A CSV or Parquet file, a folder of such files, or a pattern; relative to the policy.")
+    ]
     delimiter: Delimiter = None
     encoding: Encoding = None
     columns: Columns = None

@@ -64,6 +64,8 @@ def read_number(text: str, written: str | None = None) -> str | None:
     >>> [read_number(t) for t in ("05", " 5.0", "-0", "1e3", "x", "nan", "1.50", "1e16", "1_0", "9" * 400)]
     ['5', '5', '0', '1000', None, None, '1.5', '10000000000000000', None, None]
     """
+    if written is None and text.isdecimal() and text.isascii() and text[0] != "0" and len(text) < 16:
+        return text  # what most numbers are
     if written is not None:
         text = plain_number(text, written) or ""
     stripped = text.strip().replace("_", "x")
