@@ -181,6 +181,30 @@ def test_ages_on_the_day_before_and_on_a_birthday():
     assert release.manifest.status == "for publication"
 
 
+def test_shifted_dates_make_a_release_pseudonymous_without_a_key_too(tmp_path):
+    table = pa.table(
+        {
+            "who": ["p1", "p1", "p2", "p2"],
+            "age": ["1"] * 4,
+            "start": ["2020-01-01", "2020-01-09", "2020-02-01", "2020-03-01"],
+        }
+    )
+    policy = {
+        "attributes": {
+            "who": {"role": "subject"},
+            "age": {"role": "quasi"},
+            "start": {"role": "date", "shift": {"days": 30}},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+        "output": {"report": False},
+    }
+    release = medveil.anonymize(table, policy, out=tmp_path / "release")
+    assert release.manifest.status == "pseudonymous, not anonymous"
+    path = tmp_path / "release" / "manifest.json"
+    path.write_text(path.read_text().replace("pseudonymous, not anonymous", "for publication"))
+    assert any("shifted dates" in problem for problem in medveil.audit(tmp_path / "release").problems)
+
+
 def test_a_date_that_stands_for_no_end_would_tell_the_offset_and_is_refused(visits):
     table = visits.set_column(3, "start", pa.array(["9999-12-31", *visits["start"].to_pylist()[1:]]))
     with pytest.raises(InputError, match="1 dates before 1800 or after 2200") as raised:

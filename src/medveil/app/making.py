@@ -70,7 +70,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         ledger.charge(policy)
         run.step(Stage.SEARCH)
         draft = policy.method.anonymize(problem, run)
-        draft = replace(draft, promises=[*draft.promises, *problem.further])
+        draft = replace(draft, promises=[*draft.promises, *problem.further], status=_status(draft, problem))
         run.step(Stage.WRITE)
         manifest = _write(policy, draft, problem, target)
         run.step(Stage.PROVE)
@@ -102,6 +102,14 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         wanted = policy.output.report and can_be_made()
         reports = make_reports(manifest, comparison, content) if wanted else None
         return Made(manifest, reports, source.types)
+
+
+def _status(draft: Draft, problem: Problem) -> Status:
+    """What a release is fit for, whatever made it: pseudonyms and shifted dates follow people, and no model covers
+    them.
+    """
+    follows = draft.status is Status.FOR_PUBLICATION and problem.schema.names(Role.KEY, Role.DATE)
+    return Status.PSEUDONYMOUS if follows else draft.status
 
 
 def _formulas(comparison: Comparison, run: Run) -> list[str]:

@@ -335,15 +335,20 @@ def with_engine(run: Run, policy: Policy) -> Run:
 
 
 def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
-    """The source that a policy names, or the given one in its place."""
+    """The source that a policy names, or the given one in its place. Under differential privacy the policy alone says
+    how it is read.
+    """
+    declared = any(model.declared_domains for model in policy.privacy)
     if data is None and policy.data is None:
         raise PolicyError("The policy names no data.", "Add 'data: FILE', or give a frame.")
     if data is not None:
         named = None if policy.data is None else source_of(policy.data)
-        source = open_source(data, **reading_options(named.model_dump() if named else {}))
+        options = reading_options(named.model_dump() if named else {})
+        source = open_source(data, **options, **({"declared": True} if declared else {}))
     else:
         assert policy.data is not None
-        source = source_of(policy.data).open(workspace)
+        spec = source_of(policy.data)
+        source = spec.open_declared(workspace) if declared else spec.open(workspace)
     return with_labels(source, labels_of(policy.attributes))
 
 

@@ -133,8 +133,8 @@ def _status_problems(manifest: Manifest) -> list[str]:
     status = read_status(manifest.status)
     if status is None:
         return ["the manifest gives the release a status that medveil does not"]
-    if status is Status.FOR_PUBLICATION and any(attribute["role"] == "key" for attribute in manifest.attributes):
-        return ["the release publishes pseudonyms, and the manifest does not call it pseudonymous"]
+    if status is Status.FOR_PUBLICATION and any(a["role"] in {"key", "date"} for a in manifest.attributes):
+        return ["the release publishes pseudonyms or shifted dates, and the manifest does not call it pseudonymous"]
     return []
 
 

@@ -311,12 +311,11 @@ def _quasi(column: ColumnProfile, name: Name, concept: Concept) -> Guess:
     elif concept.key == "place":
         reason += " HIPAA identifier B: nothing smaller than a state is published under Safe Harbor."
     elif concept.key == "survey-weight":
-        reason = (
-            f"Its name suggests {concept.noun}: analyses need it as it is. Make it plain if hardly anybody has a value "
-            "of their own, else round it first."
-        )
+        reason = f"Its name suggests {concept.noun}: analyses need it as it is"
         if column.uniqueness < 0.02:
-            return Guess(kind, Role.PLAIN, reason, concept=concept.key)
+            reason += ", and hardly anybody outside knows it. Sensitive columns are published as they are."
+            return Guess(kind, Role.SENSITIVE, reason, concept=concept.key)
+        reason += ", but many people have a value of their own. Round it, then make it sensitive."
     elif concept.key in {"birth", "time", "death"}:
         reason += " HIPAA identifier C: nothing finer than the year is published under Safe Harbor."
     elif concept.key == "age":

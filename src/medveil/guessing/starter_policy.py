@@ -13,6 +13,8 @@ from medveil.table.schema import Role
 
 MANY = 12
 """With more quasi-identifiers than this nearly everybody is unique, and little is left after generalization."""
+DESIGN = "survey-weight"
+"""The concept of columns that analyses need and that say little about anybody."""
 WIDTH = 110
 LONGEST_KEY = 1_000
 
@@ -86,9 +88,20 @@ def starter_policy(
             "  # ",
         )
     lines.append("  - {model: k-anonymity, k: 5}")
-    lines += _diversity([name for name, guess in settled if guess.role is Role.SENSITIVE])
-    lines += ["method: {name: optimal, suppression: 0.02}", "output: {format: csv}"]
+    lines += _diversity([name for name, guess in settled if guess.role is Role.SENSITIVE and guess.concept != DESIGN])
+    lines += [*_method(len(quasi)), "output: {format: csv}"]
     return "\n".join(lines) + "\n"
+
+
+def _method(quasi: int) -> list[str]:
+    """One level for a whole column is what everybody understands; with many columns hardly anything is left of it."""
+    if quasi <= MANY:
+        return ["method: {name: optimal, suppression: 0.02}"]
+    words = (
+        "With so many quasi-identifiers one level for a whole column would hide most of them: mondrian generalizes each "
+        "group by itself. 'optimal' is simpler to read, once there are few."
+    )
+    return [*comment(words, "# "), "method: {name: mondrian}"]
 
 
 def _entries(guess: Guess) -> list[str]:

@@ -21,11 +21,10 @@ from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.count import count_classes
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
 from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
-from medveil.release.status import Status
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, text_array
 from medveil.table.changes import ChangedColumn
-from medveil.table.schema import Role, Schema
+from medveil.table.schema import Schema
 from medveil.workspace import Workspace
 
 GENERALIZE = "use the method 'optimal', which generalizes until it holds"
@@ -198,7 +197,6 @@ class Problem:
             rows={"input": self.cells.records, "suppressed": suppressed},
             internal=internal or {},
             links=links if self.schema.subject else None,
-            status=Status.PSEUDONYMOUS if self.schema.names(Role.KEY) else Status.FOR_PUBLICATION,
         )
 
     @property

@@ -13,7 +13,7 @@ class Status(StrEnum):
 
     FOR_PUBLICATION = "for publication"
     PSEUDONYMOUS = "pseudonymous, not anonymous"
-    """Keys are published as pseudonyms: what they link is in the manifest."""
+    """Keys are published as pseudonyms, or dates shifted: both follow people, and no model covers them."""
     SECURE_ENVIRONMENT = "pseudonymous, for a secure environment only"
     """The same, made under a profile by which recipients work where no records get out."""
     REPEATABLE = "repeatable, not for publication"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -35,6 +35,8 @@ class CsvSource(Source):
     file: Path
     dialect: Dialect
     doubtful: bool = False
+    declared: bool = False
+    """How it is read is what the policy says, and nothing was found out."""
 
     @property
     def identity(self) -> str:
@@ -87,6 +89,15 @@ class CsvSource(Source):
     def doubt(self) -> InputError | None:
         return _looks_like_a_record(self.file.name) if self.doubtful else None
 
+    def instead_of(self, name: str) -> str:
+        if not self.declared:
+            return super().instead_of(name)
+        return (
+            f"Under differential privacy nothing is found out: the file is read as {self.dialect.encoding} with "
+            f"'{self.dialect.delimiter}' between fields. Say otherwise with 'delimiter:', 'encoding:', 'header:' or "
+            "'columns:' under 'data:'."
+        )
+
 
 def _looks_like_a_record(file: str) -> InputError:
     return InputError(
@@ -103,7 +114,8 @@ def open_csv(path: Path, missing: Collection[str] = (), **options: Any) -> CsvSo
         names = check_names(heading.names, f"'{path.name}'")
     except InputError as error:
         raise (_looks_like_a_record(path.name) if heading.doubtful else error) from None
-    return CsvSource(names, MISSING | frozenset(missing), path, dialect, heading.doubtful)
+    declared = bool(options.get("declared"))
+    return CsvSource(names, MISSING | frozenset(missing), path, dialect, heading.doubtful, declared)
 
 
 WRITTEN = ("delimiter", "encoding", "columns", "header")
@@ -113,6 +125,16 @@ WRITTEN = ("delimiter", "encoding", "columns", "header")
 def options_of(spec: SourceSpec) -> dict[str, Any]:
     """Of a declared source, how its CSV file is written."""
     return {key: getattr(spec, key) for key in WRITTEN}
+
+
+def is_all_declared(options: Mapping[str, Any]) -> bool:
+    """Whether a file is read as it is declared without a line of it being looked at."""
+    return bool(options.get("declared") and options.get("columns") and not options.get("header"))
+
+
+def decoded_as(options: Mapping[str, Any]) -> str | None:
+    """The encoding of a file, where that is not to be found out."""
+    return options.get("encoding") or ("utf-8" if options.get("declared") else None)
 
 
 class CsvSpec(SourceSpec):
@@ -130,6 +152,13 @@ class CsvSpec(SourceSpec):
         return self.path
 
     def open(self, workspace: Workspace) -> Source:
+        return self._open(workspace)
+
+    def open_declared(self, workspace: Workspace) -> Source:
+        return self._open(workspace, declared=True)
+
+    def _open(self, workspace: Workspace, **how: bool) -> Source:
         path = workspace.resolve(self.path)
-        check_file(path)
-        return open_csv(path, self.missing, **options_of(self))
+        options = {**options_of(self), **how}
+        check_file(path, may_be_empty=is_all_declared(options))
+        return open_csv(path, self.missing, **options)

@@ -52,30 +52,43 @@ def find_dialect(
     encoding: str | None = None,
     columns: Collection[str] | None = None,
     header: bool | None = None,
+    *,
+    declared: bool = False,
 ) -> tuple[Dialect, Heading]:
     """The file's dialect and its column names. `columns` are names in the place of those in the file, which then has no
     header line unless `header` says so; a file without header and names has `column_1`, `column_2`, ...
+
+    declared: nothing is found out, and nothing refused for what cells hold. What is not given is UTF-8, a comma, and a
+        header line where no names are given; what cannot be decoded is read as the sign for that.
     """
+    if declared:
+        encoding, delimiter = encoding or "utf-8", delimiter or DELIMITERS[0]
+        header = header if header is not None else columns is None
     if delimiter is not None and len(delimiter) != 1:
         raise PolicyError("A delimiter is one character.", "Write for example 'delimiter: \";\"'.")
-    found = recognize(path, encoding)
+    found = TEXT if declared and not header else recognize(path, encoding)
     if found is not TEXT:
         raise found.refusal(path.name)
     compression = compression_of(path)
     sample = sample_of(path, compression)
     encoding = canonical_encoding(encoding) if encoding else _find_encoding(sample)
-    text = _decode(sample, encoding, path.name)
-    if not text.strip():
+    errors = "replace" if declared else "strict"
+    text = _decode(sample, encoding, path.name, errors)
+    if not text.strip() and not (declared and columns is not None and not header):
         raise InputError(f"'{path.name}' is empty.", "Give a table with a header line and records.")
     delimiter = delimiter or _find_delimiter(text)
     headed = header if header is not None else columns is None
-    heading = _heading(path.name, _fields(text, delimiter), columns, headed=headed, sure=header is not None)
-    if encoding == "utf-8" and compression in _READ_BY_ENGINES:
+    if declared and columns is not None and not headed:
+        heading = Heading(tuple(columns))
+    else:
+        heading = _heading(path.name, _fields(text, delimiter), columns, headed=headed, sure=header is not None)
+    readable = encoding == "utf-8" and compression in _READ_BY_ENGINES
+    if readable and (not declared or _decodes(path, compression)):
         return Dialect(path, delimiter, encoding, compression, headed), heading
     working = WorkingFolder()
     dialect = Dialect(working.path / "utf8.csv", delimiter, encoding, "none", headed)
     weakref.finalize(dialect, working.close)
-    _copy_as_utf8(path, compression, encoding, dialect.readable)
+    _copy_as_utf8(path, compression, encoding, dialect.readable, errors)
     return dialect, heading
 
 
@@ -125,9 +138,22 @@ def _find_encoding(sample: bytes) -> str:
     return "latin-1"
 
 
-def _decode(sample: bytes, encoding: str, name: str) -> str:
+def _decodes(path: Path, compression: str) -> bool:
+    """Whether a file is in UTF-8 throughout."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        return codecs.getincrementaldecoder(encoding)().decode(sample, final=False).removeprefix("\ufeff")
+        with open_packed(path, compression) as stream:
+            while block := stream.read(SAMPLE):
+                decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _decode(sample: bytes, encoding: str, name: str, errors: str) -> str:
+    try:
+        return codecs.getincrementaldecoder(encoding)(errors).decode(sample, final=False).removeprefix("\ufeff")
     except UnicodeError:
         raise InputError(f"'{name}' is not encoded as {encoding}.", "Name its encoding, or leave it out.") from None
 
@@ -159,8 +185,8 @@ def _find_delimiter(text: str) -> str:
     return max(DELIMITERS, key=agreement)
 
 
-def _copy_as_utf8(path: Path, compression: str, encoding: str, copy: Path) -> None:
-    decoder = codecs.getincrementaldecoder(encoding)()
+def _copy_as_utf8(path: Path, compression: str, encoding: str, copy: Path, errors: str) -> None:
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     try:
         with open_packed(path, compression) as stream, copy.open("w", encoding="utf-8", newline="") as out:
             while block := stream.read(SAMPLE):

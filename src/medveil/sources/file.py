@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from medveil.sources import sources
-from medveil.sources.csv import Columns, Delimiter, Encoding, Header, open_csv, options_of
+from medveil.sources.csv import Columns, Delimiter, Encoding, Header, decoded_as, is_all_declared, open_csv, options_of
 from medveil.sources.files import check_file
 from medveil.sources.formats import PARQUET, TEXT, recognize
 from medveil.sources.parquet import open_parquet
@@ -24,8 +24,8 @@ def open_file(path: Path, missing: Collection[str] = (), **options: Any) -> Sour
     """
     if is_parts(path):
         return open_parts(path, missing, **options)
-    check_file(path)
-    found = recognize(path, options.get("encoding"))
+    check_file(path, may_be_empty=is_all_declared(options))
+    found = TEXT if is_all_declared(options) else recognize(path, decoded_as(options))
     if found is TEXT:
         return open_csv(path, missing, **options)
     if found is PARQUET:
@@ -57,4 +57,10 @@ class FileSpec(SourceSpec):
         return self.path
 
     def open(self, workspace: Workspace) -> Source:
-        return open_file(workspace.resolve(self.path), self.missing, **options_of(self))
+        return self._open(workspace)
+
+    def open_declared(self, workspace: Workspace) -> Source:
+        return self._open(workspace, declared=True)
+
+    def _open(self, workspace: Workspace, **how: bool) -> Source:
+        return open_file(workspace.resolve(self.path), self.missing, **options_of(self), **how)

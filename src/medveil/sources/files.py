@@ -13,7 +13,7 @@ _PLACES = {"http": "a web address", "https": "a web address", "ftp": "a web addr
 _STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "hdfs", "dbfs"})
 
 
-def check_file(path: Path) -> None:
+def check_file(path: Path, *, may_be_empty: bool = False) -> None:
     """Refuse what is no file that can be read. An address is not repeated: it may hold a password."""
     _refuse_addresses(str(path))
     if not path.exists():
@@ -25,7 +25,7 @@ def check_file(path: Path) -> None:
             empty = not stream.read(1)
     except OSError:
         raise InputError(f"'{path.name}' cannot be opened.", "Check its permissions.") from None
-    if empty:
+    if empty and not may_be_empty:
         raise InputError(f"'{path.name}' is empty.", "Give a table with a header line and records.")
 
 

@@ -71,6 +71,9 @@ class LabelledSource(Source):
     def doubt(self) -> InputError | None:
         return self.source.doubt
 
+    def instead_of(self, name: str) -> str:
+        return self.source.instead_of(name)
+
     @property
     def types(self) -> Mapping[str, pa.DataType]:
         return {name: pa.string() if name in self.labels else kind for name, kind in self.source.types.items()}

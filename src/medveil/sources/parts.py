@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from medveil.errors import InputError
-from medveil.sources.csv import open_csv
+from medveil.sources.csv import decoded_as, is_all_declared, open_csv
 from medveil.sources.files import check_file
 from medveil.sources.formats import PARQUET, TEXT, recognize
 from medveil.sources.parquet import open_parquet
@@ -81,6 +81,9 @@ class PartsSource(Source):
     def doubt(self) -> InputError | None:
         return next((part.doubt for part in self.parts if part.doubt is not None), None)
 
+    def instead_of(self, name: str) -> str:
+        return self.parts[0].instead_of(name)
+
     def batches(self) -> pa.RecordBatchReader:
         types = self.types
         schema = pa.schema([(name, types.get(name, pa.string())) for name in self.names])
@@ -100,8 +103,8 @@ def open_parts(path: Path, missing: Collection[str] = (), **options: Any) -> Sou
     """The table whose parts a folder holds or a pattern names; one file is itself."""
     files = part_files(path)
     for file in files:
-        check_file(file)
-    kinds = {recognize(file, options.get("encoding")) for file in files}
+        check_file(file, may_be_empty=is_all_declared(options))
+    kinds = {TEXT if is_all_declared(options) else recognize(file, decoded_as(options)) for file in files}
     if len(kinds) > 1 or not kinds <= {TEXT, PARQUET}:
         raise InputError(
             f"'{path}' names files that are not all CSV, nor all Parquet.",

@@ -75,6 +75,11 @@ class Source(ABC):
         """
         return None
 
+    def instead_of(self, name: str) -> str:
+        """What to do where this is not among its names."""
+        hint = did_you_mean(name, self.names)
+        return hint if hint.startswith("Did") else "Does its first line hold the column names?"
+
     @abstractmethod
     def batches(self) -> pa.RecordBatchReader:
         """All records in order, a column for each name, typed or as raw texts."""
@@ -85,9 +90,7 @@ class Source(ABC):
             return self.names.index(name)
         if self.doubt is not None:
             raise self.doubt
-        hint = did_you_mean(name, self.names)
-        remedy = hint if hint.startswith("Did") else "Does its first line hold the column names?"
-        raise InputError(f"The data have no column '{name}'.", remedy)
+        raise InputError(f"The data have no column '{name}'.", self.instead_of(name))
 
 
 class SourceSpec(BaseModel, ABC):
@@ -110,6 +113,10 @@ class SourceSpec(BaseModel, ABC):
     @abstractmethod
     def open(self, workspace: Workspace) -> Source:
         """The source; `workspace` says where paths start."""
+
+    def open_declared(self, workspace: Workspace) -> Source:
+        """The same where nothing may be found out from the data: how they are read is what the policy says."""
+        return self.open(workspace)
 
 
 _NAME_THEM = (
