@@ -4,11 +4,13 @@ import os
 import random
 import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
 
 import medveil
+from medveil.engine.duckdb_session import Session
 from medveil.errors import PolicyError
 from medveil.guessing.guess import guess, profile
 from medveil.table.schema import Role
@@ -115,5 +117,32 @@ def test_common_names(name, role, concept):
     assert (found.role, found.concept) == (role, concept)
 
 
-def test_weights_that_many_share_are_plain():
-    assert guess(profile("pwgtp", [str(i % 3) for i in range(300)])).role is Role.PLAIN
+def test_weights_that_many_share_are_published_as_they_are():
+    assert guess(profile("pwgtp", [str(i % 3) for i in range(300)])).role is Role.SENSITIVE
+
+
+def test_a_starter_policy_of_many_quasi_identifiers_takes_a_method_that_ends(tmp_path):
+    rows = range(200)
+    words = ["low", "fair", "good", "high", "none"]
+    wide = pd.DataFrame({f"item_{i}": [words[(i * j) % 5] for j in rows] for i in range(30)})
+    wide["SDMVPSU"] = [j % 3 for j in rows]
+    wide["diagnosis"] = [["J45", "I10", "E11"][j % 3] for j in rows]
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    found = medveil.inspect(tmp_path / "wide.csv").policy("wide.csv")
+    assert "method: {name: mondrian}" in found
+    assert "l: 2, attribute: diagnosis}" in found
+    (tmp_path / "policy.yaml").write_text(found)
+    release = medveil.anonymize(None, tmp_path / "policy.yaml")
+    assert release.manifest.rows["published"] == 200
+
+
+def test_a_thousand_columns_are_looked_at_one_question_each(tmp_path, monkeypatch):
+    asked = []
+    real = Session.row
+    monkeypatch.setattr(Session, "row", lambda self, query: asked.append(query) or real(self, query))
+    pd.DataFrame({f"c{i}": ["1", "2", "3"] for i in range(1_000)}).to_csv(tmp_path / "wide.csv", index=False)
+    started = time.process_time()
+    assert len(medveil.inspect(tmp_path / "wide.csv").guesses) == 1_000
+    assert len(asked) <= 1_002
+    assert not [query for query in asked if "FROM data " in query], "a view of all columns is unfolded each time"
+    assert time.process_time() - started < 40

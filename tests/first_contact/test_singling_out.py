@@ -145,3 +145,13 @@ def test_the_first_sentence_names_plain_columns():
     first = verdict([claim], "for publication", ["ward"]).sentence.split(". ")[0]
     assert "'ward'" in first
     assert "ward" not in verdict([claim], "for publication").sentence
+
+
+def test_of_one_record_no_column_alone_is_to_blame():
+    frame = pd.DataFrame({"age": [30], "deceased": [None]})
+    policy = {
+        "attributes": {"age": {"role": "quasi"}, "deceased": {"role": "plain"}},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+    }
+    with pytest.raises(medveil.UnreachableError, match="k = 1"):
+        medveil.anonymize(frame, policy)

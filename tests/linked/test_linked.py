@@ -295,3 +295,18 @@ def test_only_sets_are_asked_for(policy, tmp_path):
     release = medveil.anonymize(policy, out=tmp_path / "out")
     assert [claim["model"] for claim in release.manifest.claims] == ["km-anonymity"]
     assert release.manifest.rows["suppressed"] == 0
+
+
+def test_recipients_are_told_what_a_linked_release_is_called_and_what_its_columns_mean(policy, tmp_path):
+    policy["release"] = {"title": "Visits of a cohort", "purpose": "Teaching", "contact": "data@ward.example"}
+    policy["tables"]["encounters"]["attributes"]["CLASS"]["description"] = "How the visit was booked"
+    policy["output"]["report"] = True
+    release = medveil.anonymize(policy, out=tmp_path / "out")
+    about = dict(release.manifest.about)
+    assert about.pop("date")
+    assert about == policy["release"]
+    columns = {a["name"]: a for a in release.manifest.tables["encounters"]["attributes"]}
+    assert columns["CLASS"]["description"] == "How the visit was booked"
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert all(words in page for words in policy["release"].values())
+    assert medveil.audit(tmp_path / "out").publishable

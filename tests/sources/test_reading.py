@@ -145,7 +145,7 @@ def test_a_file_that_is_not_utf8_further_down(written):
 def test_a_missing_file_and_a_folder(tmp_path):
     with pytest.raises(InputError, match="no file"):
         open_source(tmp_path / "none.csv")
-    with pytest.raises(InputError, match="not a file"):
+    with pytest.raises(InputError, match="holds no files"):
         open_source(tmp_path)
 
 

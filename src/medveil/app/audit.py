@@ -18,7 +18,7 @@ from medveil.policy import Policy, load_policy
 from medveil.release.manifest import INTERNAL
 from medveil.release.places import places_of
 from medveil.run import Listener, Run, Stage
-from medveil.sources.labelled import Labels, with_labels
+from medveil.sources.labelled import ValueLabels, with_labels
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source
 from medveil.table.pseudonyms import ReleaseKey
@@ -94,7 +94,7 @@ def _own_policy(internal: Path) -> tuple[Mapping[str, Any], Path | None]:
         return {}, None
 
 
-def _labels(policy: Mapping[str, Any]) -> dict[str, Labels]:
+def _labels(policy: Mapping[str, Any]) -> dict[str, ValueLabels]:
     """The labels by which the source of a release was read, where its policy is at hand."""
     try:
         return labels_of(load_policy(policy)[0].attributes) if policy else {}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from medveil.app.about import about, described
 from medveil.app.changing import keep_key
 from medveil.app.evaluating import PublishedTable
 from medveil.app.linked_fhir import fhir_resources
@@ -161,7 +162,10 @@ def write_linked(
             },
             "key": plan.key_of(name),
             "foreign": dict(plan.policy.tables[name].key),
-            "attributes": [attribute_of(a) for a in _attributes(plan, name, labelled, recoded)],
+            "attributes": [
+                described(attribute_of(a), plan.policy.tables[name].attributes)
+                for a in _attributes(plan, name, labelled, recoded)
+            ],
             **({"fhir": resources[name].described()} if resources else {}),
         }
         if resources:
@@ -181,6 +185,7 @@ def write_linked(
         subject=plan.space,
         pseudonyms=pseudonyms_for_recipients(tables.key),
         tables=described_tables,
+        about=about(plan.policy),
         files=files,
         versions=versions(),
     )

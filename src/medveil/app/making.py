@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from medveil.app.about import about, described
 from medveil.app.advice import advice_on
 from medveil.app.alert import alert
 from medveil.app.budget import open_ledger
@@ -152,20 +151,6 @@ def _write(policy: Policy, draft: Draft, problem: Problem, target: Path) -> Mani
         manifest,
         pseudonyms=pseudonyms,
         files=files,
-        about=_about(policy),
-        attributes=[_described(attribute, policy) for attribute in manifest.attributes],
+        about=about(policy),
+        attributes=[described(attribute, policy.attributes) for attribute in manifest.attributes],
     )
-
-
-def _about(policy: Policy) -> dict[str, str]:
-    """What the policy says of the release, and the day; a run that must be repeatable has no day."""
-    told = {key: text for key, text in policy.release.model_dump().items() if text}
-    day = {} if policy.seed is not None else {"date": datetime.now(UTC).date().isoformat()}
-    return {**told, **day}
-
-
-def _described(attribute: Mapping[str, Any], policy: Policy) -> Mapping[str, Any]:
-    declared = policy.attributes.get(str(attribute["name"]))
-    if declared is None or not declared.description:
-        return attribute
-    return {**attribute, "description": declared.description}

@@ -30,7 +30,7 @@ from medveil.privacy.model import PrivacyModel, requirements_of
 from medveil.run import Run, Stage
 from medveil.sources.csv import WRITTEN
 from medveil.sources.file import FileSpec
-from medveil.sources.labelled import Labels, with_labels
+from medveil.sources.labelled import ValueLabels, with_labels
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source, SourceSpec
 from medveil.table.schema import Attribute, Kind, Role, Schema
@@ -352,10 +352,10 @@ def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
     return with_labels(source, labels_of(policy.attributes))
 
 
-def labels_of(attributes: Mapping[str, AttributePolicy]) -> dict[str, Labels]:
+def labels_of(attributes: Mapping[str, AttributePolicy]) -> dict[str, ValueLabels]:
     """What the values of columns mean, where the policy says so."""
     declared = {name: attribute.labels for name, attribute in attributes.items() if attribute.labels is not None}
-    return {name: Labels(None if isinstance(labels, str) else labels) for name, labels in declared.items()}
+    return {name: ValueLabels(None if isinstance(labels, str) else labels) for name, labels in declared.items()}
 
 
 def open_table(table: TablePolicy, workspace: Workspace) -> Source:

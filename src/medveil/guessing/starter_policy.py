@@ -98,8 +98,8 @@ def _method(quasi: int) -> list[str]:
     if quasi <= MANY:
         return ["method: {name: optimal, suppression: 0.02}"]
     words = (
-        "With so many quasi-identifiers one level for a whole column would hide most of them: mondrian generalizes each "
-        "group by itself. 'optimal' is simpler to read, once there are few."
+        "With so many quasi-identifiers one level for a whole column would hide most of them: mondrian generalizes "
+        "each group by itself. 'optimal' is simpler to read, once there are few."
     )
     return [*comment(words, "# "), "method: {name: mondrian}"]
 

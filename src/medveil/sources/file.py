@@ -10,7 +10,7 @@ from pydantic import Field
 
 from medveil.sources import sources
 from medveil.sources.csv import Columns, Delimiter, Encoding, Header, decoded_as, is_all_declared, open_csv, options_of
-from medveil.sources.files import check_file
+from medveil.sources.files import check_file, refuse_addresses
 from medveil.sources.formats import PARQUET, TEXT, recognize
 from medveil.sources.parquet import open_parquet
 from medveil.sources.parts import is_parts, open_parts
@@ -22,6 +22,7 @@ def open_file(path: Path, missing: Collection[str] = (), **options: Any) -> Sour
     """A file by its content, or a folder or a pattern of such files; `options` say how a CSV file is written. Other
     formats are read by the kind of source that declares them, where there is one.
     """
+    refuse_addresses(str(path))
     if is_parts(path):
         return open_parts(path, missing, **options)
     check_file(path, may_be_empty=is_all_declared(options))

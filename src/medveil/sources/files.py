@@ -15,7 +15,7 @@ _STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "
 
 def check_file(path: Path, *, may_be_empty: bool = False) -> None:
     """Refuse what is no file that can be read. An address is not repeated: it may hold a password."""
-    _refuse_addresses(str(path))
+    refuse_addresses(str(path))
     if not path.exists():
         raise InputError(f"There is no file '{path}'.", "Paths in a policy are relative to the policy file.")
     if not path.is_file():
@@ -29,7 +29,8 @@ def check_file(path: Path, *, may_be_empty: bool = False) -> None:
         raise InputError(f"'{path.name}' is empty.", "Give a table with a header line and records.")
 
 
-def _refuse_addresses(text: str) -> None:
+def refuse_addresses(text: str) -> None:
+    """Refuse what is no path, without repeating it."""
     found = _ADDRESS.match(text)
     if found is None and not _SECRET.search(text):
         return

@@ -29,11 +29,11 @@ def is_boolean_word(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Labels:
+class ValueLabels:
     """What the values of one column mean; a value without a label stays as it is.
 
-    >>> sex = Labels({"1": "male", "2": "female"})
-    >>> [sex.of(text) for text in ("1", " 2", "1.0", "9")], Labels(None).of("Oui")
+    >>> sex = ValueLabels({"1": "male", "2": "female"})
+    >>> [sex.of(text) for text in ("1", " 2", "1.0", "9")], ValueLabels(None).of("Oui")
     (['male', 'female', 'male', '9'], 'true')
     """
 
@@ -53,7 +53,7 @@ class LabelledSource(Source):
     """Another source, in which labels stand for the codes of some columns."""
 
     source: Source = field(kw_only=True)
-    labels: Mapping[str, Labels] = field(kw_only=True)
+    labels: Mapping[str, ValueLabels] = field(kw_only=True)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class LabelledSource(Source):
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def _read(self, column: pa.Array, labels: Labels) -> pa.Array:
+    def _read(self, column: pa.Array, labels: ValueLabels) -> pa.Array:
         """Missing words are found after this, as in every source, and have no label."""
         texts = pc.cast(column, pa.string()).dictionary_encode()
         words = [
@@ -102,7 +102,7 @@ class LabelledSource(Source):
         return pa.array(words, pa.string()).take(texts.indices)
 
 
-def with_labels(source: Source, labels: Mapping[str, Labels]) -> Source:
+def with_labels(source: Source, labels: Mapping[str, ValueLabels]) -> Source:
     """The source with these labels; itself where it has none of their columns."""
     known = {name: meant for name, meant in labels.items() if name in source.names}
     return LabelledSource(source.names, source.missing, source=source, labels=known) if known else source
