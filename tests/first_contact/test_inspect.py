@@ -139,7 +139,12 @@ def test_a_starter_policy_of_many_quasi_identifiers_takes_a_method_that_ends(tmp
 def test_a_thousand_columns_are_looked_at_one_question_each(tmp_path, monkeypatch):
     asked = []
     real = Session.row
-    monkeypatch.setattr(Session, "row", lambda self, query: asked.append(query) or real(self, query))
+
+    def row(self, query):
+        asked.append(query)
+        return real(self, query)
+
+    monkeypatch.setattr(Session, "row", row)
     pd.DataFrame({f"c{i}": ["1", "2", "3"] for i in range(1_000)}).to_csv(tmp_path / "wide.csv", index=False)
     started = time.process_time()
     assert len(medveil.inspect(tmp_path / "wide.csv").guesses) == 1_000

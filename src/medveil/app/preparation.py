@@ -344,7 +344,7 @@ def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:
     if data is not None:
         named = None if policy.data is None else source_of(policy.data)
         options = reading_options(named.model_dump() if named else {})
-        source = open_source(data, **options, **({"declared": True} if declared else {}))
+        source = open_source(data, **(options | {"declared": True} if declared else options))
     else:
         assert policy.data is not None
         spec = source_of(policy.data)
