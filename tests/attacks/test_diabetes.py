@@ -39,7 +39,7 @@ def people(diabetes):
 
 @pytest.fixture(scope="module")
 def published(diabetes):
-    return made(diabetes, "published", [K])
+    return made(diabetes, "published", [K, L])
 
 
 def certain(release):
