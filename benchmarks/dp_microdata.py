@@ -129,7 +129,7 @@ def by_ipa(table: pa.Table) -> tuple[dict[str, Codes], float]:
     chosen = {name: about for name, about in attributes().items() if name in COLUMNS}
     privacy = [{"model": "differential-privacy", "epsilon": 1.0}]
     policy, folder = load_policy({"attributes": chosen, "privacy": privacy, "method": "ipa"})
-    with opened(policy, folder, table, Limits(threads=2)) as (problem, _):
+    with opened(policy, folder, table, Run(limits=Limits(threads=2))) as (problem, _):
         begun = time.perf_counter()
         draft = InformativePreserving().anonymize(problem, Run())
         published = draft.published.to_arrow()
