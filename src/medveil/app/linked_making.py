@@ -155,11 +155,8 @@ def write_linked(
         files[part.name] = part.sha256
         described_tables[name] = {
             "file": part.name,
-            "rows": {
-                "published": part.rows,
-                "input": tables.rows(name),
-                "strays": tables.rows(name) - tables.alive(name),
-            },
+            # How many records there were would tell how many the people have who are left out.
+            "rows": {"published": part.rows, "strays": tables.rows(name) - tables.alive(name)},
             "key": plan.key_of(name),
             "foreign": dict(plan.policy.tables[name].key),
             "attributes": [

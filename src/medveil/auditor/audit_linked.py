@@ -73,7 +73,7 @@ def audit_linked(
         problems += fhir_problems(release, folder, manifest)
         truth = Truth(unchecked=(_NO_SOURCE,))
         if sources is not None:
-            truth = _truth(release, sources, secret, folder, spill, base, places)
+            truth = _truth(release, sources, secret, folder, base, places)
         evidence = release.evidence(folder, base=base, places=places)
         findings = []
         for number, claim in enumerate(manifest.claims):
@@ -139,7 +139,6 @@ def _truth(
     sources: Mapping[str, Source],
     secret: bytes | None,
     folder: Path,
-    spill: Path,
     base: Workspace,
     places: Mapping[str, Path],
 ) -> Truth:
@@ -148,7 +147,7 @@ def _truth(
     if not release.tables.keys() <= sources.keys():
         return Truth(("the source lacks a table of the release",), misread=True)
     try:
-        return LinkedTruth(release, sources, secret, folder, spill, base, places).compare()
+        return LinkedTruth(release, sources, secret, folder, base, places).compare()
     except Refuted as refuted:
         return Truth((str(refuted),), misread=True)
     except (InputError, duckdb.Error, pq.lib.ArrowException):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +29,8 @@ from medveil.table.domain import canonical
 from medveil.table.schema import Kind
 
 _BLOCK = 64
+BATCH = 100_000
+"""So many keys are computed with at a time."""
 _TIME = (
     r"^(\d\d\d\d-\d\d-\d\d)[T ][0-9][0-9]:[0-9][0-9]"
     r"(?:[:][0-9][0-9](?:[.][0-9]+)?)?(?:Z|[-+][0-9][0-9]:?[0-9][0-9])?$"
@@ -129,6 +131,8 @@ class ChangedSource:
         self.space = space
         self._numbers = {name: number for number, name in enumerate(tables)}
         self._views = 0
+        self._pseudonyms: dict[str, str] = {}
+        self._offsets: dict[int, str] = {}
         for name in tables:
             self._load(name)
 
@@ -169,19 +173,61 @@ class ChangedSource:
         self.connection.unregister("arriving")
         return view
 
+    def pseudonyms(self, space: str) -> str:
+        """The table with the pseudonym, `value`, of every `key` of a space, wherever it stands."""
+        if space not in self._pseudonyms:
+            places = [
+                f"SELECT {self._column(name, a['change']['of'])} AS key FROM raw_{self._numbers[name]}"
+                for name, table in self.tables.items()
+                for a in table.attributes
+                if (a.get("change") or {}).get("kind") == PSEUDONYM and a["change"]["space"] == space
+            ]
+            self._pseudonyms[space] = self._computed(
+                places, "VARCHAR", lambda key: digest(self.secret, "pseudonym", space, key)[:16].hex()
+            )
+        return self._pseudonyms[space]
+
+    def offsets(self, days: int) -> str:
+        """The table with the offset, `value`, of every person, `key`, in a window of days."""
+        if days not in self._offsets:
+            people = [f"SELECT person AS key FROM raw_{number}" for number in self._numbers.values()]
+            self._offsets[days] = self._computed(
+                people, "INTEGER", lambda person: days_of(self.secret, self.space, person, days)
+            )
+        return self._offsets[days]
+
+    def _computed(self, places: Sequence[str], kind: str, value: Callable[[str], Any]) -> str:
+        """A table from every distinct `key` to what is computed of it; some keys at a time, since there may be
+        millions.
+        """
+        self._views += 1
+        view = f"lookup_{self._views}"
+        distinct = f"SELECT DISTINCT key FROM ({' UNION ALL '.join(places)}) WHERE key IS NOT NULL"
+        keys = self.connection.sql(f"{distinct}").to_arrow_table()["key"].combine_chunks()
+        self.connection.execute(f"CREATE TABLE {view} (key VARCHAR, value {kind})")
+        for start in range(0, len(keys), BATCH):
+            some = keys.slice(start, BATCH)
+            arriving = pa.table({"key": some, "value": pa.array(map(value, some.to_pylist()))})
+            self.connection.register("arriving", arriving)
+            self.connection.execute(f"INSERT INTO {view} SELECT key, value FROM arriving")
+            self.connection.unregister("arriving")
+        return view
+
     def write(self, name: str, path: Path) -> Source:
-        """A table as it must be published, in a file."""
+        """A table as it must be published, in a file, in the order of the source."""
+        names, query = self.changed(name)
+        self.connection.execute(f"COPY ({query} ORDER BY raw.line) TO {quote_text(str(path))} (FORMAT parquet)")
+        return ParquetSource(names, frozenset({""}), path)
+
+    def changed(self, name: str) -> tuple[tuple[str, ...], str]:
+        """A table as it must be published: the names of its columns, and a query for them, c0, c1, ..."""
         table, number = self.tables[name], self._numbers[name]
         joins: list[str] = []
         columns = [self._expression(name, attribute, joins) for attribute in table.attributes]
         columns += [f"raw.{self._column(name, column)}" for column in table.beside] + ["raw.person"]
         selected = ", ".join(f"{column} AS c{j}" for j, column in enumerate(columns))
-        self.connection.execute(
-            f"COPY (SELECT {selected} FROM raw_{number} AS raw {' '.join(joins)} ORDER BY raw.line) "
-            f"TO {quote_text(str(path))} (FORMAT parquet)"
-        )
         names = (*(str(attribute["name"]) for attribute in table.attributes), *table.beside, PERSON)
-        return ParquetSource(names, frozenset({""}), path)
+        return names, f"SELECT {selected} FROM raw_{number} AS raw {' '.join(joins)}"
 
     def _expression(self, name: str, attribute: Attribute, joins: list[str]) -> str:
         change = attribute.get("change")
@@ -189,20 +235,17 @@ class ChangedSource:
             return f"raw.{self._column(name, attribute['name'])}"
         raw, kind, written = self._column(name, change["of"]), change["kind"], change.get("format")
         if kind == PSEUDONYM:
-            keys = self._distinct(name, raw)
-            pseudonyms = {key: digest(self.secret, "pseudonym", change["space"], key)[:16].hex() for key in keys}
-            return self._join(joins, self._lookup(pseudonyms, "VARCHAR"), f"raw.{raw}")
+            return self._join(joins, self.pseudonyms(change["space"]), f"raw.{raw}")
         own = self._join(joins, self._dates(name, change["of"], written), self._date_part(name, change["of"], written))
         if kind == SHIFT:
-            people = self._distinct(name, "person")
-            moved = {one: str(days_of(self.secret, self.space, one, change["days"])) for one in people}
-            offset = self._join(joins, self._lookup(moved, "INTEGER"), "raw.person")
+            offset = self._join(joins, self.offsets(change["days"]), "raw.person")
             return f"strftime({own} + to_days({offset}), '%Y-%m-%d')"
         return self._derived(name, change, own, joins)
 
     def _join(self, joins: list[str], view: str, on: str) -> str:
-        joins.append(f"LEFT JOIN {view} ON {view}.key = {on}")
-        return f"{view}.value"
+        alias = f"j{len(joins)}"
+        joins.append(f"LEFT JOIN {view} AS {alias} ON {alias}.key = {on}")
+        return f"{alias}.value"
 
     def _date_part(self, name: str, column: str, written: str | None, of: str = "raw.") -> str:
         """What stands before the time in a text of ISO form: years to seconds are many, days are few."""

@@ -48,9 +48,24 @@ class LinkedTable:
         return {column: (t.partition(".")[0], t.partition(".")[2]) for column, t in self.content["foreign"].items()}
 
     @property
+    def pointers(self) -> dict[str, str]:
+        """The tables that it points to, and the column that does; the first where several do."""
+        found: dict[str, str] = {}
+        for column, (above, _) in self.foreign.items():
+            found.setdefault(above, column)
+        return found
+
+    @property
     def rows(self) -> str:
-        """The table of the connection that holds its rows, f0, f1, ... by attribute, and `person`."""
+        """The table of the connection that holds its rows: f0, f1, ... by attribute, the number of the `person`, and
+        for each table that it points to, up_<number>, the number of the row there.
+        """
         return f"linked_{self.number}"
+
+    @property
+    def keys(self) -> str:
+        """The table with each `key` once, the number of its `record`, and of its `person`."""
+        return f"keys_{self.number}"
 
     def column(self, name: str) -> str:
         return f"f{[a['name'] for a in self.attributes].index(name)}"
@@ -76,21 +91,33 @@ class LinkedRelease:
         self.files[table.name] = file
         if {a["name"] for a in table.attributes} != set(file.names):
             return
-        columns = ", ".join(f"f{file.names.index(a['name'])} AS f{i}" for i, a in enumerate(table.attributes))
-        self.connection.execute(f"CREATE TABLE own_{table.number} AS SELECT {columns} FROM {file.relation}")
-        foreign = table.foreign
+        columns = "".join(f"own.f{file.names.index(a['name'])} AS f{i}, " for i, a in enumerate(table.attributes))
+        joins = []
+        for above, column in table.pointers.items():
+            up = self.tables[above]
+            if up.number >= table.number or table.foreign[column][1] != up.key:
+                raise ValueError("a table points to no key of one before it")
+            place = f"own.f{file.names.index(column)}"
+            joins.append(f"LEFT JOIN {up.keys} AS k{up.number} ON k{up.number}.key = {place}")
         if table is self.root:
-            who, joined = f"own.{table.column(str(table.key))}", ""
+            # Whoever is there twice is one person.
+            place = f"own.f{file.names.index(str(table.key))}"
+            who = f"CASE WHEN {place} IS NOT NULL THEN dense_rank() OVER (ORDER BY {place}) END"
         else:
-            direct = next((column for column, (above, _) in foreign.items() if above == self.root.name), None)
-            column, (above, key) = (direct, foreign[direct]) if direct else next(iter(foreign.items()))
-            parent = self.tables[above]
-            keys = f"SELECT {parent.column(key)} AS key, any_value(person) AS person FROM {parent.rows} GROUP BY ALL"
-            who, joined = "above.person", f"LEFT JOIN ({keys}) AS above ON above.key = own.{table.column(column)}"
+            nearest = self.root.name if self.root.name in table.pointers else next(iter(table.pointers))
+            who = f"k{self.tables[nearest].number}.person"
+        numbers = [self.tables[above].number for above in table.pointers]
+        ups = "".join(f", k{number}.record AS up_{number}" for number in numbers)
         self.connection.execute(
-            f"CREATE TABLE {table.rows} AS SELECT own.*, {who} AS person FROM own_{table.number} AS own {joined}"
+            f"CREATE TABLE {table.rows} AS SELECT {columns}CAST({who} AS INTEGER) AS person{ups} "
+            f"FROM {file.relation} AS own {' '.join(joins)}"
         )
-        self.connection.execute(f"DROP TABLE own_{table.number}")
+        if table.key is not None:
+            key = table.column(table.key)
+            self.connection.execute(
+                f"CREATE TABLE {table.keys} AS SELECT {key} AS key, min(rowid) AS record, min(person) AS person "
+                f"FROM {table.rows} WHERE {key} IS NOT NULL GROUP BY {key}"
+            )
 
     def one(self, query: str) -> tuple[Any, ...]:
         return tuple(self.connection.execute(query).fetchall()[0])
@@ -111,15 +138,14 @@ class LinkedRelease:
             (nobodys,) = self.one(f"SELECT count(*) FROM {table.rows} WHERE person IS NULL")
             if nobodys:
                 found.append(f"{nobodys:,} records of '{table.name}' are nobody's")
-            for column, (above, key) in table.foreign.items():
-                found += self._foreign(table, column, self.tables[above], key)
+            for column, (above, _) in table.foreign.items():
+                found += self._foreign(table, column, self.tables[above])
         return found
 
     def _own_key(self, table: LinkedTable) -> list[str]:
         if table.key is None:
             return []
-        column = table.column(table.key)
-        rows, distinct = self.one(f"SELECT count(*), count(DISTINCT {column}) FROM {table.rows}")
+        (rows,), (distinct,) = (self.one(f"SELECT count(*) FROM {one}") for one in (table.rows, table.keys))
         return [] if rows == distinct else [f"'{table.name}.{table.key}' does not name one record each"]
 
     def _form(self, table: LinkedTable, name: str) -> list[str]:
@@ -130,12 +156,14 @@ class LinkedRelease:
         )
         return [f"'{table.name}.{name}' holds {strange:,} keys that are no pseudonyms"] if strange else []
 
-    def _foreign(self, table: LinkedTable, column: str, above: LinkedTable, key: str) -> list[str]:
+    def _foreign(self, table: LinkedTable, column: str, above: LinkedTable) -> list[str]:
         own = table.column(column)
-        keys = f"SELECT {above.column(key)} AS key, any_value(person) AS person FROM {above.rows} GROUP BY ALL"
+        joined = f"{above.keys} AS keys ON keys.key = own.{own}"
+        if table.pointers[above.name] == column:
+            joined = f"{above.rows} AS keys ON keys.rowid = own.up_{above.number}"
         dangling, others = self.one(
-            f"SELECT count(*) FILTER (keys.key IS NULL), count(*) FILTER (keys.person <> own.person) "
-            f"FROM {table.rows} AS own LEFT JOIN ({keys}) AS keys ON keys.key = own.{own} WHERE own.{own} IS NOT NULL"
+            f"SELECT count(*) FILTER (keys.rowid IS NULL), count(*) FILTER (keys.person <> own.person) "
+            f"FROM {table.rows} AS own LEFT JOIN {joined} WHERE own.{own} IS NOT NULL"
         )
         problems = []
         if dangling:
@@ -162,7 +190,7 @@ class LinkedRelease:
     def evidence(self, folder: Path, **given: Any) -> Evidence:
         """The view as a table in which people are told by their pseudonyms, for the checks of classes."""
         names = (str(self.manifest.subject), *(called for called, _, _ in self.seen))
-        columns = ", ".join(["person AS f0", *(f"v{i} AS f{i + 1}" for i in range(len(self.seen)))])
+        columns = ", ".join(["CAST(person AS VARCHAR) AS f0", *(f"v{i} AS f{i + 1}" for i in range(len(self.seen)))])
         door = FileDoor(self.connection, ReleaseFiles(names, f"(SELECT {columns} FROM {self._joined()})"))
         subject = {"name": self.manifest.subject, "role": "key", "type": "code"}
         attributes = [subject, *({**a, "name": called, "change": None} for called, _, a in self.seen)]
@@ -207,19 +235,15 @@ class LinkedRelease:
     def _cluster(self, cluster: Sequence[LinkedTable], places: Mapping[str, str]) -> str:
         query = ""
         for table in cluster:
-            keys = "".join(f", {table.column(key)} AS key_{table.number}" for key in [table.key] if key is not None)
             values = "".join(f", {table.column(a['name'])} AS {places[c]}" for c, t, a in self.seen if t is table)
-            parents = [
-                (self.tables[above].number, column)
-                for column, (above, _) in table.foreign.items()
-                if any(member.name == above for member in cluster)
-            ]
+            own = f"SELECT person, rowid AS record_{table.number}{values}"
+            inside = [member.number for member in cluster if member.name in table.pointers]
             if not query:
-                query = f"SELECT person{keys}{values} FROM {table.rows}"
+                query = f"{own} FROM {table.rows}"
                 continue
-            number, column = max(parents)
-            own = f"SELECT person{keys}{values}, {table.column(column)} AS key_{number} FROM {table.rows}"
-            query = f"SELECT * FROM ({query}) FULL JOIN ({own}) USING (person, key_{number})"
+            above = max(inside)
+            own = f"{own}, up_{above} AS record_{above} FROM {table.rows}"
+            query = f"SELECT * FROM ({query}) FULL JOIN ({own}) USING (person, record_{above})"
         shown = "".join(f", {places[c]}" for c, t, _ in self.seen if t in cluster)
         return f"SELECT DISTINCT person{shown} FROM ({query})"
 
@@ -227,7 +251,10 @@ class LinkedRelease:
 
     def uncovered(self) -> list[dict[str, Any]]:
         """What no claim covers."""
-        rows = [LinkedRows(t.name, t.rows, t.attributes, one_each=t is self.root) for t in self.tables.values()]
+        rows = [
+            LinkedRows(t.name, t.number, t.rows, t.attributes, t is self.root, self._above(t))
+            for t in self.tables.values()
+        ]
         claimed = {
             str(claim["attribute"]): int(claim["required"].get("m", 1))
             for claim in self.manifest.claims
@@ -236,8 +263,12 @@ class LinkedRelease:
         told = [
             str(c["attribute"]) for c in self.manifest.claims if c["model"] != "km-anonymity" and c.get("attribute")
         ]
-        people = f"(SELECT DISTINCT person FROM {self.root.rows})"
+        people = f"(SELECT DISTINCT person FROM {self.root.rows} WHERE person IS NOT NULL)"
         return uncovered(self.connection, people, rows, claimed, told)
+
+    def _above(self, table: LinkedTable) -> tuple[int, ...]:
+        """The tables, other than that of people, whose records its records point to."""
+        return tuple(self.tables[above].number for above in table.pointers if above != self.root.name)
 
 
 class LinkedEvidence(Evidence):

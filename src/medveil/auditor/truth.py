@@ -151,6 +151,18 @@ def _as_published(evidence: Evidence, name: str) -> tuple[str, str]:
         return f"told.{column}", ""
     rows = evidence.connection.execute(f"SELECT {column}, sum(n)::BIGINT FROM told GROUP BY {column}").fetchall()
     texts = [text for text, _ in rows]
+    labels = labels_of(evidence, name, rows)
+    if labels == texts:
+        return f"told.{column}", ""
+    table = f"told_{column}"
+    evidence.keep(table, pa.table({"text": text_array(texts), "label": text_array(labels)}))
+    return f"{table}.label", f"JOIN {table} ON told.{column} IS NOT DISTINCT FROM {table}.text"
+
+
+def labels_of(evidence: Evidence, name: str, rows: Sequence[tuple[str | None, int]]) -> list[str | None]:
+    """What the texts of a column, each with its number of records, must be published as."""
+    described = evidence.described(name)
+    texts = [text for text, _ in rows]
     domain, codes = encode(texts, evidence.kinds[name], name, evidence.formats.get(name))
     values = domain.values
     if described["role"] == "quasi":
@@ -160,12 +172,7 @@ def _as_published(evidence: Evidence, name: str) -> tuple[str, str]:
             raise CannotTell("its hierarchy was built over a population too")
         counts = np.bincount(codes, [n for _, n in rows], minlength=len(domain)).astype(np.int64)
         values = published_labels(evidence, name, domain, counts)
-    labels = [values[code] for code in codes]
-    if labels == texts:
-        return f"told.{column}", ""
-    table = f"told_{column}"
-    evidence.keep(table, pa.table({"text": text_array(texts), "label": text_array(labels)}))
-    return f"{table}.label", f"JOIN {table} ON told.{column} IS NOT DISTINCT FROM {table}.text"
+    return [values[code] for code in codes]
 
 
 def _strangers(evidence: Evidence, expressions: dict[str, tuple[str, str]]) -> int:

@@ -90,3 +90,38 @@ def rare_sets(
                     if number == len(found):
                         return number
     return number
+
+
+@nb.njit(cache=True, nogil=True)
+def covering(
+    rare: NDArray[np.int64], price: NDArray[np.float64], most: int
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Labels that are in every one of these sets: again and again the one that is in most sets which are left for its
+    price, the first of equals; no more than `most`.
+    """
+    number, size = rare.shape
+    in_sets = np.zeros(len(price), dtype=np.int64)
+    for i in range(number):
+        for j in range(size):
+            in_sets[rare[i, j]] += 1
+    left, remaining = np.ones(number, dtype=np.bool_), number
+    chosen = np.empty(most, dtype=np.int64)
+    count = 0
+    while remaining and count < most:
+        best, value = 0, -1.0
+        for label in range(len(price)):
+            if in_sets[label] > 0 and in_sets[label] / price[label] > value:
+                best, value = label, in_sets[label] / price[label]
+        chosen[count] = best
+        count += 1
+        for i in range(number):
+            if left[i]:
+                held = False
+                for j in range(size):
+                    held |= rare[i, j] == best
+                if held:
+                    left[i] = False
+                    remaining -= 1
+                    for j in range(size):
+                        in_sets[rare[i, j]] -= 1
+    return chosen[:count]

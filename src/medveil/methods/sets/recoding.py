@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from medveil.errors import UnreachableError
 from medveil.hierarchy.hierarchy import Hierarchy
-from medveil.methods.sets.kernels import Words, rare_sets, rare_with
+from medveil.methods.sets.kernels import Words, covering, rare_sets, rare_with
 
 Codes = NDArray[np.int64]
 MOST_RARE = 200_000
@@ -119,17 +119,9 @@ class SetRecoder:
         that are left for its price, the loss of raising what it holds.
         """
         price = self._prices()
-        remaining = np.ones(len(rare), dtype=np.bool_)
-        chosen = []
-        while remaining.any():
-            in_sets = np.bincount(rare[remaining].ravel(), minlength=self.labels)
-            best = int(np.argmax(np.where(in_sets > 0, in_sets / price, -1.0)))
-            chosen.append(best)
-            remaining &= ~(rare == best).any(axis=1)
-            # A round raises what is clear; prices of the rest depend on it.
-            if len(chosen) >= max(8, len(price) // 50):
-                break
-        return np.array(chosen, dtype=np.int64)
+        # A round raises what is clear; prices of the rest depend on it.
+        found: Codes = covering(rare, price, max(8, len(price) // 50))
+        return found
 
     def _prices(self) -> NDArray[np.float64]:
         """What raising each label would cost, in loss over all values that people have; the root cannot be raised."""
@@ -190,21 +182,28 @@ class SetRecoder:
 
     def _lower_leaf(self, leaf: int) -> bool:
         before = int(self.levels[leaf])
+        old = int(self.label_of[before, leaf])
         for level in range(before):
-            old, new = int(self.label_of[before, leaf]), int(self.label_of[level, leaf])
+            new = int(self.label_of[level, leaf])
             if new == old:
                 self.levels[leaf] = level
                 return False
             self.levels[leaf] = level
-            self._refresh([old, new])
-            if self._frequent([old, new]):
-                return True
+            joined, left = self.bits[new].copy(), self.bits[old].copy()
+            self.bits[new] |= self.own[leaf]
+            # What others of the old label have is asked only where the new one is frequent beside all the rest.
+            if self._frequent([new], but=old):
+                self._refresh([old])
+                if self._frequent([old, new]):
+                    return True
             self.levels[leaf] = before
-            self._refresh([old, new])
+            self.bits[new], self.bits[old] = joined, left
         return False
 
-    def _frequent(self, labels: Sequence[int]) -> bool:
+    def _frequent(self, labels: Sequence[int], but: int | None = None) -> bool:
+        """Whether every set with one of these labels is frequent; sets with the label `but` are not looked at."""
         active = self._active()
+        active = active if but is None else active[active != but]
         return not any(label in active and rare_with(self.bits, active, label, self.k, self.m) for label in labels)
 
 
