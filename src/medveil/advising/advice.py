@@ -67,19 +67,26 @@ class ChangeKind(StrEnum):
 class Suggestion:
     """One change, and what it would give.
 
-    change: a merge patch (RFC 7396) of the policy, see `medveil.app.advice.changed`.
+    change: a merge patch (RFC 7396) of the policy, see `medveil.app.advice.changed`. column: the quasi-identifier that
+        it is about, if it is about one.
     """
 
     kind: ChangeKind
     words: str
     change: Mapping[str, Any]
     outcome: KeptDetail
+    column: str | None = None
 
     @property
     def in_policy(self) -> str:
         """What to write in the policy."""
         if self.kind is ChangeKind.COLUMN:
-            return f"take {', '.join(map(quote, self.change['attributes']))} out of 'attributes'"
+            places = {"": self.change} if "attributes" in self.change else self.change["tables"]
+            told = [
+                f"take {', '.join(map(quote, given['attributes']))} out of '{table or 'attributes'}'"
+                for table, given in places.items()
+            ]
+            return " and ".join(told)
         ((key, change),) = self.change.items()
         kept = {name: value for name, value in change.items() if value is not None}
         return f"{key}: {flow(kept)}"
@@ -88,7 +95,7 @@ class Suggestion:
         """What would come of it, in words."""
         at_least = "" if self.outcome.complete else "at least "
         told = [f"{at_least}{percent(self.outcome.detail)} of the detail is kept instead of {percent(now.detail)}"]
-        out = set(self.change.get("attributes", ())) if self.kind is ChangeKind.COLUMN else set()
+        out = {self.column} if self.kind is ChangeKind.COLUMN else set()
         shown = [name for name in now.hidden if name not in {*self.outcome.hidden, *out}]
         lost = [name for name in self.outcome.hidden if name not in {*now.hidden, *out}]
         if shown:
@@ -105,6 +112,7 @@ class Suggestion:
             "words": self.words,
             "change": dict(self.change),
             "outcome": self.outcome.to_dict(),
+            "column": self.column,
         }
 
 
@@ -177,7 +185,7 @@ class Advice:
             _outcome(told["now"]),
             [Cost(**cost) for cost in told["costs"]],
             [
-                Suggestion(ChangeKind(s["kind"]), s["words"], s["change"], _outcome(s["outcome"]))
+                Suggestion(ChangeKind(s["kind"]), s["words"], s["change"], _outcome(s["outcome"]), s.get("column"))
                 for s in told["suggestions"]
             ],
             told["untried"],

@@ -54,7 +54,7 @@ def advise(problem: Problem, method: Method, now: KeptDetail, run: Run, seconds:
         if trial.without:
             costs.append(_cost(trial, now, found))
         if trial.kind is not None and trial.change is not None and _helps(trial, now, found):
-            suggestions.append(Suggestion(trial.kind, trial.words, trial.change, found))
+            suggestions.append(Suggestion(trial.kind, trial.words, trial.change, found, trial.column))
     return Advice(
         reasons,
         now,

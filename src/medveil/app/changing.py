@@ -53,13 +53,13 @@ def published_attributes(attributes: Mapping[str, AttributePolicy]) -> dict[str,
     return named
 
 
-def derivations(policy: Policy) -> dict[str, str]:
+def derivations(policy: Policy) -> dict[str, Derivation]:
     """How columns are made of dates, by the names that they are published by."""
-    found: dict[str, str] = {}
+    found: dict[str, Derivation] = {}
     for name, attribute in policy.attributes.items():
         change = change_of(name, attribute)
         if isinstance(change, Derivation):
-            found[published_name(name, attribute)] = change.kind
+            found[published_name(name, attribute)] = change
     return found
 
 

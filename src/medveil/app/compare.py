@@ -13,6 +13,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from medveil.app.elsewhere import Progressed, run_elsewhere
+from medveil.app.linked_plan import LinkedPlan
+from medveil.app.linked_profiling import profiled_plan
+from medveil.app.linking import linked_refusal, linked_tables, view_of
 from medveil.app.preparation import opened
 from medveil.app.starting import started
 from medveil.engine import Limits
@@ -26,6 +29,7 @@ from medveil.release.manifest import INTERNAL, read_manifest
 from medveil.report.comparison_page import comparison_page
 from medveil.report.page import can_be_made, render
 from medveil.run import Listener, Run, Stage
+from medveil.workspace import Workspace
 
 ALL = "all"
 GRACE = 120.0
@@ -121,8 +125,7 @@ def compare(
     names = _chosen(chosen)
     swept = Sweep.read(sweep) if isinstance(sweep, str) else sweep
     with staged(Path(out)) as target, run.stoppable():
-        with opened(checked, workspace, data, run) as (problem, _):
-            fits = {name: why_not_method(checked, name, problem) for name in names}
+        fits = fitting_methods(checked, workspace, data, names, run)
         trials, refused = _trials(checked, fits, swept, time_limit)
         found = run_trials(
             trials,
@@ -137,6 +140,26 @@ def compare(
         private = any(model.spends is not None for model in checked.privacy)
         write_comparison(outcomes, target, private=private, swept=None if swept is None else swept.name, run=run)
     return outcomes
+
+
+def fitting_methods(
+    policy: Policy, workspace: Workspace, data: Any, names: Sequence[str], run: Run
+) -> dict[str, str | None]:
+    """For each method why it does not fit, or None."""
+    if not policy.tables:
+        with opened(policy, workspace, data, run) as (problem, _):
+            return {name: why_not_method(policy, name, problem) for name in names}
+    if data is not None:
+        raise PolicyError("The policy names several tables.", "Leave the data out: each table has its own.")
+    run.step(Stage.READ)
+    plan = LinkedPlan(policy)
+    with linked_tables(plan, workspace, run) as tables:
+        plan, _ = profiled_plan(plan, tables, run)
+        with view_of(plan, tables, workspace, run) as problem:
+            return {
+                name: why_not_method(policy, name, problem) or linked_refusal(plan, _with_method(policy, name), problem)
+                for name in names
+            }
 
 
 def write_comparison(

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from medveil.app.compare import why_not_method
-from medveil.app.preparation import opened
+from medveil.app.compare import fitting_methods
 from medveil.methods import methods
 from medveil.policy import Policy, load_policy
 from medveil.run import Run
@@ -19,5 +18,5 @@ def fitting(
     """For every method why it does not fit, None where it does. Nothing is searched, written or charged."""
     run = run or Run()
     checked, workspace = load_policy(policy, run.workspace)
-    with run.stoppable(), opened(checked, workspace, data, run) as (problem, _):
-        return {name: why_not_method(checked, name, problem) for name in methods()}
+    with run.stoppable():
+        return fitting_methods(checked, workspace, data, list(methods()), run)

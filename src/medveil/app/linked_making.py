@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from medveil.app.about import about, described
+from medveil.app.alert import alert
 from medveil.app.changing import keep_key
 from medveil.app.evaluating import PublishedTable
+from medveil.app.linked_advice import advice_on_tables
 from medveil.app.linked_fhir import fhir_resources
 from medveil.app.linked_plan import LinkedPlan
+from medveil.app.linked_profiling import profiled_plan
 from medveil.app.linking import Labelled, anonymize_view, linked_tables, viewed
 from medveil.app.made import Made, measured, write_internal
 from medveil.app.preparation import specification
@@ -71,26 +74,31 @@ def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) ->
     with linked_tables(plan, workspace, run) as tables:
         if policy.output.format == "fhir":
             fhir_resources(plan, tables)
+        plan, further = profiled_plan(plan, tables, run)
         if not plan.models:
             everybody = Labelled(tables.everybody())
-            draft = write_linked(plan, tables, everybody, None, workspace, target, run)
+            draft = write_linked(plan, tables, everybody, None, workspace, target, run, further)
             manifest = _prove(draft, tables, workspace, target, run)
-            write_internal(_content(policy, workspace, draft, started), internal)
+            write_internal(_content(policy, workspace, draft, tables, started), internal)
             return Made(manifest, None)
         with viewed(plan, tables, workspace, run) as problem:
             for words in policy.method.warnings(problem):
                 run.warn(words)
             run.step(Stage.SEARCH)
             labelled = anonymize_view(plan, problem, run, internal)
-            draft = write_linked(plan, tables, labelled, problem, workspace, target, run)
+            draft = write_linked(plan, tables, labelled, problem, workspace, target, run, further)
             manifest = _prove(draft, tables, workspace, target, run)
             run.step(Stage.MEASURE)
             shown = _of_view(manifest, labelled)
             assert labelled.view is not None
             comparison = PublishedTable(labelled.view, shown).beside(problem, policy.evaluation, run)
+            if policy.leakage is not None:
+                alert(policy.leakage, comparison)
+            figures = measured(comparison, plan.view_policy(), workspace, run)
             content = {
-                **_content(policy, workspace, draft, started),
-                **measured(comparison, plan.view_policy(), workspace, run),
+                **_content(policy, workspace, draft, tables, started),
+                **figures,
+                **advice_on_tables(plan, comparison, figures["measures"], manifest.rows["suppressed"], run),
             }
             write_internal(content, internal)
             run.step(Stage.DRAW)
@@ -111,13 +119,16 @@ def _pairs(table: pa.Table) -> dict[str, str | None]:
     return dict(zip(table["value"].to_pylist(), table["label"].to_pylist(), strict=True))
 
 
-def _content(policy: Policy, workspace: Workspace, draft: LinkedDraft, started: float) -> dict[str, Any]:
+def _content(
+    policy: Policy, workspace: Workspace, draft: LinkedDraft, tables: LinkedTables, started: float
+) -> dict[str, Any]:
     return {
         "policy": policy.model_dump(mode="json", exclude_unset=True),
         "run": {
             "seconds": round(time.perf_counter() - started, 3),
             "seed": policy.seed,
             "folder": str(workspace.folder.resolve()),
+            "records": {name: tables.rows(name) for name in tables.tables},
         },
         **({"sets": {name: recoded.to_dict() for name, recoded in draft.recoded.items()}} if draft.recoded else {}),
     }
@@ -137,6 +148,7 @@ def write_linked(
     workspace: Workspace,
     target: Path,
     run: Run,
+    further: Sequence[Promise] = (),
 ) -> LinkedDraft:
     """Write every table with what was found for its columns, and a manifest whose claims nothing has proved."""
     run.step(Stage.SEARCH, detail="Generalizing codes")
@@ -175,7 +187,7 @@ def write_linked(
     manifest = Manifest(
         status=status_text(Status.REPEATABLE if run.seeded else status),
         method=labelled.draft.method if labelled.draft is not None else {"name": "none", "parameters": {}},
-        claims=[claim_of(promise) for promise in _promises(plan, problem)],
+        claims=[claim_of(promise) for promise in (*_promises(plan, problem), *further)],
         rows={"published": len(labelled.kept), "input": people, "suppressed": people - len(labelled.kept)},
         attributes=[],
         release=str(described_tables[plan.root]["file"]),

@@ -21,6 +21,7 @@ from medveil.engine.linking import PERSON, LinkedTables
 from medveil.engine.links import read_links
 from medveil.errors import PolicyError, UnreachableError
 from medveil.lattice.evaluate import Evaluator
+from medveil.methods.method import Method
 from medveil.methods.optimal import space_of
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft
@@ -81,10 +82,9 @@ def _refuse(plan: LinkedPlan, name: str, tables: LinkedTables, run: Run) -> None
 
 @contextmanager
 def viewed(plan: LinkedPlan, tables: LinkedTables, workspace: Workspace, run: Run) -> Iterator[Problem]:
-    """The problem that the view of people poses."""
-    columns = [(name, column, called) for called, (name, column) in plan.view.items()]
-    with prepare(plan.view_policy(), tables.view(columns), workspace, run) as problem:
-        reason = linked_refusal(plan, problem)
+    """The problem that the view of people poses, refused where the plan's method does not fit it."""
+    with view_of(plan, tables, workspace, run) as problem:
+        reason = linked_refusal(plan, plan.policy.method, problem)
         if reason is not None:
             raise PolicyError(
                 f"The method '{plan.policy.method.name}' does not fit linked tables: {reason}.",
@@ -93,9 +93,16 @@ def viewed(plan: LinkedPlan, tables: LinkedTables, workspace: Workspace, run: Ru
         yield problem
 
 
-def linked_refusal(plan: LinkedPlan, problem: Problem) -> str | None:
+@contextmanager
+def view_of(plan: LinkedPlan, tables: LinkedTables, workspace: Workspace, run: Run) -> Iterator[Problem]:
+    """The problem that the view of people poses, whichever method is to solve it."""
+    columns = [(name, column, called) for called, (name, column) in plan.view.items()]
+    with prepare(plan.view_policy(), tables.view(columns), workspace, run) as problem:
+        yield problem
+
+
+def linked_refusal(plan: LinkedPlan, method: Method, problem: Problem) -> str | None:
     """Why a method cannot take linked tables, or None."""
-    method = plan.policy.method
     if not method.keeps_records:
         return "it does not publish each record as one row, so that nothing could be linked"
     outside = [called for called in problem.schema.quasi if plan.view[called][0] != plan.root]

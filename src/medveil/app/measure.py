@@ -17,6 +17,7 @@ from medveil.app.changing import counted_attributes
 from medveil.app.counting import count_frame
 from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.inspect import inspect
+from medveil.app.linked_measuring import linked_comparison, measured_tables
 from medveil.app.preparation import labels_of, prepare, reading_options
 from medveil.app.reached import Reached, reached
 from medveil.app.starting import started
@@ -129,6 +130,13 @@ def _measure(
 ) -> Measurement:
     run.step(Stage.READ)
     given = _open(target, options, run)
+    if given.manifest is not None and given.folder is not None and given.manifest.tables:
+        if policy is not None or other is not None:
+            raise PolicyError(
+                "A linked release says itself what its columns are, and is measured alone or beside its original.",
+                "Leave the policy and the other release out; the original is given as the policy that names it.",
+            )
+        return _measure_linked(given.folder, given.manifest, original, run, quick=quick)
     source = given.source if original is None else open_source(original, **(_own_options(given) | _given(options)))
     settled, workspace, roles_from = _policy(policy, given, source, run, whole=original is not None)
     source = with_labels(source, labels_of(settled.attributes))
@@ -165,6 +173,26 @@ def _own_options(given: _Given) -> dict[str, Any]:
     """How the original of a release was read, where the steward's files tell it."""
     data = given.own_policy.get("data")
     return _given(reading_options(data)) if isinstance(data, Mapping) else {}
+
+
+def _measure_linked(folder: Path, manifest: Manifest, original: Any, run: Run, *, quick: bool) -> Measurement:
+    """What the view of people in a linked release is good for and gives away."""
+    with linked_comparison(folder, manifest, original, run) as comparison:
+        found, groups = measured_tables(comparison, run, quick=quick)
+        schema = comparison.problem.schema
+        rows = {"published": comparison.published.num_rows}
+        if comparison.original:
+            rows["original"] = comparison.problem.cells.records
+        left = [f"No claim covers {one['what']}: {one['singled_out']:.1%} of people." for one in manifest.uncovered]
+        return Measurement(
+            rows,
+            {attribute.name: attribute.role.value for attribute in schema},
+            "the manifest" if original is None else "the policy",
+            groups,
+            found.measures,
+            found.risks,
+            [*_status(manifest), *_notes(comparison), *left],
+        )
 
 
 def _count(

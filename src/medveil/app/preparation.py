@@ -33,6 +33,7 @@ from medveil.sources.file import FileSpec
 from medveil.sources.labelled import ValueLabels, with_labels
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source, SourceSpec
+from medveil.table.changes import Derivation
 from medveil.table.schema import Attribute, Kind, Role, Schema
 from medveil.workspace import Workspace
 
@@ -88,7 +89,7 @@ def _prepare(
     workspace: Workspace,
     run: Run,
     population: str | None,
-    derived: Mapping[str, str] | None = None,
+    derived: Mapping[str, Derivation] | None = None,
 ) -> Iterator[Problem]:
     schema = _schema(policy, source)
     models = _resolve(policy.privacy, schema)

@@ -13,10 +13,11 @@ from medveil.policy import AttributePolicy, Policy
 from medveil.profiles import profiles
 from medveil.profiles.profile import Profile, ProfiledColumn, ProfileOutcome, ProfileTerms, Ruling
 from medveil.release.draft import Basis, Promise
+from medveil.table.changes import Derivation
 from medveil.table.schema import Role
 
 
-def profiled(policy: Policy, engine: Engine, derived: Mapping[str, str]) -> tuple[Policy, tuple[Promise, ...]]:
+def profiled(policy: Policy, engine: Engine, derived: Mapping[str, Derivation]) -> tuple[Policy, tuple[Promise, ...]]:
     """The policy with what its profile fills in, and what the release then promises; both as they were where no
     profile is named. `derived` says how columns were made of dates.
     """
@@ -28,20 +29,24 @@ def profiled(policy: Policy, engine: Engine, derived: Mapping[str, str]) -> tupl
             "Leave 'profile' out, or take models that count.",
         )
     columns = [
-        _column(name, attribute, engine, derived.get(name))
+        profiled_column(name, attribute, engine, derived.get(name))
         for name, attribute in policy.attributes.items()
         if attribute.role is not Role.IDENTIFIER
     ]
-    outcome = _ruled(policy.profile, columns, policy)
-    filled = {name: _filled(attribute, outcome.filled.get(name)) for name, attribute in policy.attributes.items()}
-    promise = Promise(
-        model=policy.profile.name,
-        summary=f"checks of {policy.profile.title}",
+    outcome = ruled(policy.profile, columns, policy)
+    attributes = {name: filled(attribute, outcome.filled.get(name)) for name, attribute in policy.attributes.items()}
+    return policy.model_copy(update={"attributes": attributes}), (promise_of(policy.profile, columns, outcome),)
+
+
+def promise_of(profile: Profile, columns: Sequence[ProfiledColumn], outcome: ProfileOutcome) -> Promise:
+    """What a release under a profile promises."""
+    return Promise(
+        model=profile.name,
+        summary=f"checks of {profile.title}",
         required={"faults": 0},
         basis=Basis.FILES,
-        parameters={**policy.profile.parameters(columns, outcome), "attested": dict(outcome.attested)},
+        parameters={**profile.parameters(columns, outcome), "attested": dict(outcome.attested)},
     )
-    return policy.model_copy(update={"attributes": filled}), (promise,)
 
 
 def refuse_by_profile(report: AuditReport) -> None:
@@ -54,10 +59,13 @@ def refuse_by_profile(report: AuditReport) -> None:
             )
 
 
-def _column(name: str, attribute: AttributePolicy, engine: Engine, derived: str | None) -> ProfiledColumn:
+def profiled_column(
+    name: str, attribute: AttributePolicy, engine: Engine, derived: Derivation | None, table: str = ""
+) -> ProfiledColumn:
+    """A column as a profile sees it; `table` stands before its name where there are several."""
     counted = engine.profile(name)
     return ProfiledColumn(
-        name=name,
+        name=f"{table}{name}",
         role=attribute.role,
         guess=guess(counted),
         counted=counted,
@@ -65,12 +73,13 @@ def _column(name: str, attribute: AttributePolicy, engine: Engine, derived: str 
         hierarchy=attribute.hierarchy,
         min_level=attribute.min_level,
         steered="min_level" in attribute.model_fields_set,
-        derived=derived,
+        derived=None if derived is None else derived.kind,
+        counted_from=None if derived is None or derived.fixed else derived.by,
         insist=attribute.insist is True,
     )
 
 
-def _ruled(profile: Profile, columns: list[ProfiledColumn], policy: Policy) -> ProfileOutcome:
+def ruled(profile: Profile, columns: Sequence[ProfiledColumn], policy: Policy) -> ProfileOutcome:
     """What the profile says of every column; all that it refuses is told at once."""
     rulings = {column.name: profile.rule(column) for column in columns}
     terms = _terms(policy, columns)
@@ -80,11 +89,12 @@ def _ruled(profile: Profile, columns: list[ProfiledColumn], policy: Policy) -> P
     ]
     if refused:
         raise PolicyError(f"The profile '{profile.name}' refuses this policy.\n" + "\n".join(refused))
-    filled = {name: ruling for name, ruling in rulings.items() if ruling.hierarchy or ruling.min_level}
-    return ProfileOutcome(filled, {name: ruling.attest for name, ruling in rulings.items() if ruling.attest})
+    given = {name: ruling for name, ruling in rulings.items() if ruling.hierarchy or ruling.min_level}
+    return ProfileOutcome(given, {name: ruling.attest for name, ruling in rulings.items() if ruling.attest})
 
 
-def _filled(attribute: AttributePolicy, ruling: Ruling | None) -> AttributePolicy:
+def filled(attribute: AttributePolicy, ruling: Ruling | None) -> AttributePolicy:
+    """A column with what a profile fills in."""
     if ruling is None or attribute.role is not Role.QUASI:
         return attribute
     update: dict[str, Any] = {}

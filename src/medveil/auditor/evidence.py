@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,16 @@ class Evidence(Tables):
         seen = copy.copy(self)
         seen.__class__ = kind
         return seen
+
+    def shown(self, left_out: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+        """Every column that is published from the source, but for some: its name, what the manifest says of it, and
+        its distinct values.
+        """
+        for attribute in self.manifest.attributes:
+            name = str(attribute["name"])
+            if name not in left_out and not attribute.get("made"):
+                found = self.distinct(f"({self.published_rows([name])})", self.column(name))
+                yield name, attribute, [value for value in found if value is not None]
 
     @property
     def counts_people(self) -> bool:
@@ -118,6 +128,16 @@ class Evidence(Tables):
 
 class InRecords(Evidence):
     """Evidence that counts records, whoever they belong to."""
+
+    def shown(self, left_out: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+        """Every column that is published from the source, but for some: its name, what the manifest says of it, and
+        its distinct values.
+        """
+        for attribute in self.manifest.attributes:
+            name = str(attribute["name"])
+            if name not in left_out and not attribute.get("made"):
+                found = self.distinct(f"({self.published_rows([name])})", self.column(name))
+                yield name, attribute, [value for value in found if value is not None]
 
     @property
     def counts_people(self) -> bool:

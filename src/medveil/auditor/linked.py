@@ -5,7 +5,7 @@ Everything is found out from pseudonyms in the files; nothing here is shared wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -275,6 +275,15 @@ class LinkedEvidence(Evidence):
     """Evidence of a view, which knows the tables behind it."""
 
     linked_release: LinkedRelease
+
+    def shown(self, left_out: Collection[str]) -> Iterator[tuple[str, Attribute, list[str]]]:
+        """Of every table, not of the view alone."""
+        for table in self.linked_release.tables.values():
+            for attribute in table.attributes:
+                called = f"{table.name}.{attribute['name']}"
+                if called not in left_out:
+                    found = self.distinct(table.rows, table.column(attribute["name"]))
+                    yield called, attribute, [value for value in found if value is not None]
 
     def sets(self, claim: Mapping[str, Any]) -> str:
         name, _, column = str(claim.get("attribute")).partition(".")

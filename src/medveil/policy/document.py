@@ -118,10 +118,21 @@ class Policy(PolicyPart):
             )
         hidden = {Role.IDENTIFIER, Role.SUBJECT}
         published = [name for name, a in self.attributes.items() if a.role not in hidden]
+        # Of linked tables the view of people is looked at, which holds quasi-identifiers.
+        published += [
+            f"{table}.{a.derive.name if a.derive is not None and a.derive.name is not None else name}"
+            for table, given in self.tables.items()
+            for name, a in given.attributes.items()
+            if a.role is Role.QUASI
+        ]
         for name in self.leakage.columns:
             if name not in published:
                 raise PydanticCustomError(
                     "leakage_column",
-                    "'leakage' names '{name}', which is not published. {hint}",
-                    {"name": name, "hint": did_you_mean(name, published)},
+                    "'leakage' names '{name}', which is not {what}. {hint}",
+                    {
+                        "name": name,
+                        "what": "a quasi-identifier of a table" if self.tables else "published",
+                        "hint": did_you_mean(name, published),
+                    },
                 )

@@ -22,8 +22,6 @@ def check_tables(policy: Policy) -> None:
     """Refuse tables that cannot be linked: one holds the people, and every other leads to it."""
     if policy.model_fields_set & {"data", "attributes"}:
         raise PydanticCustomError("both", "'tables' stands in the place of 'data' and 'attributes'")
-    if policy.profile is not None or policy.leakage is not None:
-        raise PydanticCustomError("one_table", "'profile' and 'leakage' are for one table, not for linked ones")
     if policy.output.database is not None:
         raise PydanticCustomError("one_table", "'output.database' is for one table, not for linked ones")
     for name in policy.tables:

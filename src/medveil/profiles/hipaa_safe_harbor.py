@@ -57,8 +57,10 @@ class HipaaSafeHarbor(Profile):
     title: ClassVar[str] = "HIPAA Safe Harbor, 45 CFR 164.514(b)(2)"
 
     def rule(self, column: ProfiledColumn) -> Ruling:
-        if column.role is Role.SUBJECT or column.derived in {"days_since", "days_after"}:
+        if column.role is Role.SUBJECT:
             return Ruling()
+        if column.derived in {"days_since", "days_after"}:
+            return _days(column)
         if column.role is Role.KEY:
             attest = f"that the pseudonyms in '{column.name}' may be published: they are computed from an identifier, "
             return Ruling(attest=f"{attest}with a key that was drawn for this release (164.514(c))")
@@ -83,7 +85,10 @@ class HipaaSafeHarbor(Profile):
         zips = [one for column in columns if isinstance(one := outcome.hierarchy(column), Zip3)]
         ages = [c.name for c in columns if c.derived == "age_at" or c.guess.concept.startswith("age")]
         areas = {"zip_areas_of": zips[0].counted} if zips else {}
-        return {"ages": [name for name in ages if name not in outcome.attested], **areas}
+        years = [c.name for c in columns if c.derived is None and c.role is Role.QUASI and _is_date(c)]
+        days = [c.name for c in columns if c.derived == "days_since"]
+        both = {"years_beside_days": [*years, *days]} if years and days else {}
+        return {"ages": [name for name in ages if name not in outcome.attested], **areas, **both}
 
     def checklist(self, parameters: Mapping[str, Any]) -> list[Point]:
         points = [
@@ -93,6 +98,15 @@ class HipaaSafeHarbor(Profile):
         if areas := parameters.get("zip_areas_of"):
             current = f"That the counts of people in ZIP areas are the current ones: they are of the {areas}."
             points.append(Point("B", current, By.PERSON))
+        if both := parameters.get("years_beside_days"):
+            told = "That years and days since a first date do not tell dates where they are of the same events: of "
+            points.append(
+                Point(
+                    "C",
+                    f"{told}somebody with records on both sides of a new year they do ({', '.join(both)}).",
+                    By.PERSON,
+                )
+            )
         attested = (parameters.get("attested") or {}).values()
         points += [Point("", f"{words[0].upper()}{words[1:]}.", By.PERSON) for words in attested]
         seen = "That the columns are what their names and values say: medveil looks at names and at the form of "
@@ -123,6 +137,15 @@ def _identifier(column: ProfiledColumn) -> Ruling | None:
     if found.hides:
         return _left_to_a_person(column, f"some of its values look like {', '.join(found.hides)}", remedy)
     return None
+
+
+def _days(column: ProfiledColumn) -> Ruling:
+    """Days between two dates are no date, unless one of them is that of birth: they are an age then."""
+    if not Name(column.counted_from or "").says(DEMOGRAPHIC[1].patterns):
+        return Ruling()
+    return _left_to_a_person(
+        column, "days since birth tell the date of birth (C)", "publish the age with 'derive: {age_at: ...}'"
+    )
 
 
 def _age(column: ProfiledColumn) -> Ruling:

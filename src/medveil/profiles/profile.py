@@ -21,7 +21,8 @@ class ProfiledColumn:
 
     guess, counted: what it seems to be, and what was counted of it in the table that is published from.
     hierarchy, min_level: as the policy gives them; `steered` where it gives a least level at all.
-    derived: how it was made of dates (`age_at`, `days_since`, `days_after`); None where it was not.
+    derived: how it was made of dates (`age_at`, `days_since`, `days_after`); None where it was not. counted_from: the
+        column of dates that it was counted from.
     insist: the steward insists that it may be published.
     """
 
@@ -34,6 +35,7 @@ class ProfiledColumn:
     min_level: int = 0
     steered: bool = False
     derived: str | None = None
+    counted_from: str | None = None
     insist: bool = False
 
 
