@@ -50,9 +50,28 @@ def test_icd_9_cm_as_spreadsheets_leave_it(texts, bind, labels):
         ("250.01", "250.0-", "250.-", "249-259", "240-279", "*"),
         ("412", "412", "412", "410-414", "390-459", "*"),
         ("8", "008", "008.-", "001-009", "001-139", "*"),
-        ("E849.0", "E849.0", "E849.-", "E846-E849", "E000-E999", "*"),
+        ("E849.0", "E849.0", "E849.-", "E849-E849", "E000-E999", "*"),
         ("V27", "V27", "V27.-", "V20-V29", "V01-V91", "*"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "block"),
+    [
+        ("326", "320-326"),
+        ("327.23", "327-327"),
+        ("633.1", "630-633"),
+        ("634.0", "634-639"),
+        ("E848", "E846-E848"),
+        ("E849.0", "E849-E849"),
+        ("E978", "E970-E978"),
+        ("E979.0", "E979-E979"),
+    ],
+)
+def test_blocks_of_icd_9_cm_end_where_the_tabular_list_ends_them(texts, bind, labels, code, block):
+    """Sleep disorders, other abortive outcomes, the place of an accident and terrorism are blocks of their own."""
+    (found,) = chains(bind(texts(code, kind=CODE), type="icd-9-cm", levels=["block"]), labels)
+    assert found == (code, block, "*")
 
 
 def test_ccs_of_both_revisions(texts, bind, labels):

@@ -5,6 +5,7 @@ The attacks succeed on a release made without the model, so that it is the model
 
 from __future__ import annotations
 
+import copy
 import csv
 import datetime as dt
 from collections import Counter, defaultdict
@@ -109,3 +110,85 @@ def test_a_known_date_tells_that_persons_offset_and_nobody_elses(guarded, people
     assert len(offsets) > 50
     assert all(1 <= abs(offset) <= 183 for offset in offsets)
     assert len(set(offsets)) > len(offsets) / 3
+
+
+def whole_people(release):
+    """Everything that the files tell of each person, but for pseudonyms: whole records, each beside its visit, with
+    dates as days since the person's first.
+    """
+    patients = {row.pop("Id"): row for row in rows(release.folder / "patients.csv")}
+    visits = {row["Id"]: row for row in rows(release.folder / "encounters.csv")}
+    conditions = rows(release.folder / "conditions.csv")
+    first = {}
+    for row in (*visits.values(), *conditions):
+        day = dt.date.fromisoformat(row["START"]).toordinal()
+        first[row["PATIENT"]] = min(day, first.get(row["PATIENT"], day))
+
+    def shown(row):
+        day = dt.date.fromisoformat(row["START"]).toordinal() - first[row["PATIENT"]]
+        return (day, *(value for name, value in row.items() if name not in {"Id", "PATIENT", "ENCOUNTER", "START"}))
+
+    own = {key: [tuple(row.values())] for key, row in patients.items()}
+    for row in visits.values():
+        own[row["PATIENT"]].append(("visit", *map(str, shown(row))))
+    for row in conditions:
+        own[row["PATIENT"]].append(("condition", *map(str, (*shown(row), *shown(visits[row["ENCOUNTER"]])))))
+    return Counter(tuple(sorted(records)) for records in own.values())
+
+
+def test_who_compares_whole_records_finds_as_many_as_the_manifest_tells(guarded):
+    """No more is to be had by putting columns, tables and dates together than what is told of all together."""
+    told = {left["what"]: left["singled_out"] for left in guarded.manifest.uncovered}
+    prints = whole_people(guarded)
+    alone = sum(n for n in prints.values() if n == 1) / prints.total()
+    assert told["all of these together with the quasi-identifiers"] == pytest.approx(alone, abs=1e-4)
+    assert told["intervals between all shifted dates"] <= alone
+
+
+def test_how_often_somebody_has_a_code_is_no_more_than_is_told(guarded):
+    told = {left["what"]: left["singled_out"] for left in guarded.manifest.uncovered}
+    codes = defaultdict(list)
+    for row in rows(guarded.folder / "conditions.csv"):
+        codes[row["PATIENT"]].append(row["CODE"])
+    everybody = [row["Id"] for row in rows(guarded.folder / "patients.csv")]
+    prints = Counter(tuple(sorted(codes[person])) for person in everybody)
+    alone = sum(n for n in prints.values() if n == 1) / len(everybody)
+    assert told["more than 2 of the values in conditions.CODE, or how often"] == pytest.approx(alone, abs=1e-4)
+
+
+def test_who_knows_one_true_date_finds_no_more_than_is_told(folder, people, tmp_path):
+    """With few people and a narrow window a shifted date still tells whose it is: on average as often as is told."""
+    tables = {"patients": POLICY["tables"]["patients"], "encounters": copy.deepcopy(POLICY["tables"]["encounters"])}
+    tables["encounters"]["attributes"]["START"]["shift"]["days"] = 2
+    tables = {name: {**table, "data": str(folder / table["data"])} for name, table in tables.items()}
+    (tmp_path / "key").write_text("s" * 40)
+    kept = {"key_file": str(tmp_path / "key")}
+    policy = {**POLICY, "tables": tables, "privacy": POLICY["privacy"][:1], "pseudonyms": kept}
+    release = medveil.anonymize(policy, out=tmp_path / "out")
+    (told,) = [
+        left["singled_out"]
+        for left in release.manifest.uncovered
+        if left["what"] == "one true date, known to be within 2 days of a shifted one in encounters.START"
+    ]
+    published = defaultdict(set)
+    for row in rows(release.folder / "encounters.csv"):
+        published[row["PATIENT"]].add(dt.date.fromisoformat(row["START"]).toordinal())
+    near = defaultdict(set)
+    for person, days in published.items():
+        for day in days:
+            for t in range(day - 2, day + 3):
+                near[t].add(person)
+    source = defaultdict(set)
+    for row in people.encounters.to_pylist():
+        source[row["PATIENT"]].add(dt.date.fromisoformat(row["START"][:10]).toordinal())
+    found = sum(any(len(near[day]) == 1 for day in days) for days in source.values()) / len(source)
+    print(told, found)
+    assert 0.02 < told < 0.98
+    # What is told goes by the best of a person's dates on average over offsets, what is found by the offsets drawn.
+    assert abs(told - found) < 0.15
+
+
+def test_the_manifest_does_not_tell_how_many_records_the_people_have_who_are_left_out(guarded):
+    assert guarded.manifest.rows["suppressed"] > 0
+    for table in guarded.manifest.tables.values():
+        assert table["rows"].keys() == {"published", "strays"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from medveil.app.leakage import POLICY_ENDINGS
-from medveil.app.preparation import kind_of, open_data
+from medveil.app.preparation import kind_of, open_data, source_of
 from medveil.cells import make_cells
 from medveil.errors import InputError, PolicyError, did_you_mean
 from medveil.hierarchy.assemble import NotCoveredError
@@ -40,11 +40,12 @@ def missing_values(
     run = run or Run()
     run.step(Stage.READ)
     source, attribute, specification, workspace = _asked(given, column, file, run, options)
-    with run.stoppable(), run.engine(source, [column]) as engine:
+    own = column if column in source.names else column.partition(".")[2]
+    with run.stoppable(), run.engine(source, [own]) as engine:
         run.step(Stage.COUNT)
-        formats = {column: attribute.format} if attribute.format is not None else {}
-        cells = make_cells(engine.cells([column]), [column], [], {column: kind_of(attribute)}, formats)
-    domain = cells.domains[column]
+        formats = {own: attribute.format} if attribute.format is not None else {}
+        cells = make_cells(engine.cells([own]), [own], [], {own: kind_of(attribute)}, formats)
+    domain = cells.domains[own]
     counts = np.bincount(cells.codes[0], cells.counts, minlength=len(domain)).astype(np.int64)
     try:
         specification.bind(domain, column, workspace, counts)
@@ -62,11 +63,18 @@ def _asked(
     )
     if is_policy:
         policy, workspace = load_policy(given, run.workspace)
-        if column not in policy.attributes:
-            raise PolicyError(f"The policy has no column '{column}'.", did_you_mean(column, policy.attributes))
-        attribute = policy.attributes[column]
+        table, _, own = column.partition(".")
+        known = {f"{name}.{one}": a for name, given in policy.tables.items() for one, a in given.attributes.items()}
+        known |= policy.attributes
+        if column not in known:
+            raise PolicyError(f"The policy has no column '{column}'.", did_you_mean(column, known))
+        attribute = known[column]
         if attribute.hierarchy is None:
             raise PolicyError(f"The policy gives '{column}' no hierarchy.", "There is nothing to compare with.")
+        if policy.tables:
+            source = source_of(policy.tables[table].data).open(workspace)
+            source.position(own)
+            return source, attribute, attribute.hierarchy, workspace
         source = open_data(policy, workspace)
     elif file is None:
         raise InputError(
