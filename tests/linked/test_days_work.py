@@ -119,3 +119,95 @@ def test_no_name_number_or_key_of_the_source_is_in_what_leaves(release):
     assert not [name for names in named for name in names if name is not None and name in text]
     header = (made.folder / "patients.csv").read_text(encoding="utf-8").partition("\n")[0]
     assert header == "Id,age,DEATHDATE,GENDER,RACE,ZIP"
+
+
+SAFE = f"""
+profile: hipaa-safe-harbor
+tables:
+  patients:
+    data: {CSV}/patients.csv
+    attributes:
+      Id:        {{role: key}}
+      BIRTHDATE: {{role: quasi, derive: {{age_at: 2021-01-01, name: age}}}}
+      DEATHDATE: {{role: quasi}}
+      GENDER:    {{role: quasi}}
+      ZIP:       {{role: quasi}}
+  conditions:
+    data: {CSV}/conditions.csv.gz
+    key: {{PATIENT: patients.Id}}
+    attributes:
+      START: {{role: plain, derive: {{days_since: conditions.START, name: day}}}}
+      STOP:  {{role: plain, derive: {{days_after: START, name: days}}}}
+      CODE:  {{role: sensitive, type: code, set: true}}
+  immunizations:
+    data: {CSV}/immunizations.csv.gz
+    key: {{PATIENT: patients.Id}}
+    attributes:
+      DATE: {{role: quasi}}
+      CODE: {{role: plain}}
+privacy:
+  - {{model: k-anonymity, k: 5}}
+  - {{model: km-anonymity, k: 5, m: 2, attribute: conditions.CODE}}
+method: {{name: optimal, suppression: 0.05}}
+"""
+
+
+@pytest.fixture(scope="module")
+def safe(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("safe")
+    (folder / "policy.yaml").write_text(SAFE, encoding="utf-8")
+    return medveil.anonymize(str(folder / "policy.yaml"), out=folder / "out"), folder / "policy.yaml"
+
+
+def test_under_safe_harbor_years_and_days_are_published_and_no_date(safe):
+    made, policy = safe
+    assert made.manifest.claims[-1]["model"] == "hipaa-safe-harbor"
+    report = medveil.audit(made.folder, policy)
+    assert (report.ok, report.unchecked) == (True, ())
+    ((finer,),) = ask(
+        made,
+        "SELECT count(*) FROM (SELECT DATE AS v FROM immunizations UNION ALL SELECT DEATHDATE FROM patients) "
+        "WHERE v IS NOT NULL AND NOT regexp_full_match(v, '[0-9]{4}|[0-9]{3}0s|[*]')",
+    )
+    assert finer == 0
+    ((areas, first),) = ask(
+        made,
+        "SELECT (SELECT count(*) FROM patients WHERE NOT regexp_full_match(ZIP, '[0-9]{0,3}[*]+')), min(day::INT) "
+        "FROM conditions",
+    )
+    assert (areas, first) == (0, 0)
+    page = (made.folder / "report.html").read_text(encoding="utf-8")
+    assert "to be attested by a person" in page
+
+
+def test_days_since_the_first_are_fingerprints_as_much_as_shifted_dates(safe):
+    """An attacker who knows how far apart somebody's diagnoses are finds that person, without any date."""
+    made, _ = safe
+    told = {left["what"]: left["singled_out"] for left in made.manifest.uncovered}
+    ((alone, everybody),) = ask(
+        made,
+        "SELECT sum(n) FILTER (n = 1), sum(n) FROM (SELECT count(*) AS n FROM (SELECT Id, list_sort(list(day)) AS own "
+        "FROM patients LEFT JOIN conditions ON PATIENT = Id GROUP BY Id) GROUP BY own)",
+    )
+    assert alone / everybody > 0.9
+    assert told["the values in conditions.day"] == pytest.approx(alone / everybody, abs=1e-4)
+
+
+def test_the_two_releases_do_not_intersect_by_pseudonyms_but_by_intervals(release, safe):
+    """Releases with keys of their own share no pseudonym; whoever has both links people by intervals all the same."""
+    (shifted, _), (made, _) = release, safe
+    with duckdb.connect() as connection:
+        one, two = (f"read_csv('{r.folder}/conditions.csv', all_varchar = true)" for r in (shifted, made))
+        ((shared,),) = connection.execute(
+            f"SELECT count(*) FROM {one} AS a JOIN {two} AS b ON a.PATIENT = b.PATIENT"
+        ).fetchall()
+        gaps = (
+            f"SELECT PATIENT, list_sort(list(day)) AS own FROM (SELECT PATIENT, date_diff('day', min(START::DATE) OVER "
+            f"(PARTITION BY PATIENT), START::DATE) AS day FROM {one}) GROUP BY PATIENT"
+        )
+        days = f"SELECT PATIENT, list_sort(list(day::BIGINT)) AS own FROM {two} GROUP BY PATIENT"
+        ((linked,),) = connection.execute(
+            f"SELECT count(*) FROM ({gaps}) AS a JOIN ({days}) AS b ON a.own = b.own"
+        ).fetchall()
+    assert shared == 0
+    assert linked > 0.9 * min(shifted.manifest.rows["published"], made.manifest.rows["published"])
