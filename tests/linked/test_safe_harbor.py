@@ -1,4 +1,4 @@
-"""Safe Harbor with linked tables: what it fills in, refuses and has checked, in every table."""
+"""Profiles with linked tables, Safe Harbor above all: what it fills in, refuses and has checked, in every table."""
 
 from __future__ import annotations
 
@@ -137,3 +137,16 @@ def test_pseudonyms_that_link_releases_are_refused(changeable, tmp_path):
     changeable["pseudonyms"] = {"key_file": str(tmp_path / "key")}
     with pytest.raises(PolicyError, match="made with the steward's own key"):
         medveil.anonymize(changeable)
+
+
+def test_pseudonymous_tables_are_for_a_secure_environment_only(policy, tmp_path):
+    """Shifted dates and pseudonyms, which Safe Harbor refuses or leaves to people, are what such places are for."""
+    given = copy.deepcopy(policy)
+    given["profile"] = {"name": "ehds", "format": "pseudonymous"}
+    given["tables"]["encounters"]["attributes"]["START"] = {"role": "date", "shift": {"days": 183}}
+    release = medveil.anonymize(given, out=tmp_path / "out")
+    assert "secure environment" in release.manifest.status
+    assert medveil.audit(release.folder, load_policy(given)[0]).ok
+    given["profile"] = {"name": "ehds"}
+    with pytest.raises(PolicyError, match="holds pseudonyms, which link all records"):
+        medveil.anonymize(given)

@@ -146,7 +146,9 @@ class LinkedPlan:
         attributes = {PERSON: AttributePolicy(role=Role.SUBJECT)}
         for called, (name, column) in self.view.items():
             attributes[called] = self.attributes[name][column]
-        return self.policy.model_copy(update={"tables": {}, "attributes": attributes, "privacy": self.models})
+        # What a profile says of columns was said of the tables'.
+        update = {"tables": {}, "attributes": attributes, "privacy": self.models, "profile": None}
+        return self.policy.model_copy(update=update)
 
     def attribute(self, called: str) -> AttributePolicy:
         name, column = self.view[called]

@@ -36,13 +36,10 @@ class EuropeanCheck(Check):
             raise Refuted("the claim does not say what people attest, and how many hide each other")
         anonymous = told["format"] == "anonymous"
         faults = list(_claims(evidence, people) if anonymous else _status(evidence))
-        for attribute in evidence.manifest.attributes:
-            name = str(attribute["name"])
-            if attribute.get("made") or name in attested:
-                continue
-            shown = evidence.distinct(f"({evidence.published_rows([name])})", evidence.column(name))
-            values = [value for value in shown if value is not None and value != ANYTHING]
-            faults += [f"'{name}' {fault}" for fault in _faults(name, attribute, values, anonymous=anonymous)]
+        for name, attribute, shown in evidence.shown(attested):
+            values = [value for value in shown if value != ANYTHING]
+            own = str(attribute["name"])
+            faults += [f"'{name}' {fault}" for fault in _faults(own, attribute, values, anonymous=anonymous)]
         return Finding({"faults": len(faults)}, not faults, "; ".join(faults))
 
 
