@@ -203,7 +203,7 @@ class ChangedSource:
         self._views += 1
         view = f"lookup_{self._views}"
         distinct = f"SELECT DISTINCT key FROM ({' UNION ALL '.join(places)}) WHERE key IS NOT NULL"
-        keys = self.connection.sql(f"{distinct}").to_arrow_table()["key"].combine_chunks()
+        keys = self.connection.sql(distinct).to_arrow_table()["key"].combine_chunks()
         self.connection.execute(f"CREATE TABLE {view} (key VARCHAR, value {kind})")
         for start in range(0, len(keys), BATCH):
             some = keys.slice(start, BATCH)

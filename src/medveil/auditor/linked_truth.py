@@ -156,7 +156,8 @@ class LinkedTruth:
         problems: list[str] = []
         unchecked: list[str] = []
         compared: list[str] = []
-        shown, joins = [], []
+        shown: list[str] = []
+        joins: list[str] = []
         for attribute in table.attributes:
             name, place = str(attribute["name"]), f"c{names.index(attribute['name'])}"
             try:
