@@ -9,7 +9,7 @@ import medveil
 from medveil.app.inspect_folder import inspect_folder, write_folder_policy
 from medveil.cli import app
 from medveil.datasets import cohort
-from medveil.errors import InputError
+from medveil.errors import InputError, UnreachableError
 from medveil.policy import load_policy
 from medveil.sources.fhir import FhirSpec
 from medveil.workspace import Workspace
@@ -82,12 +82,42 @@ def test_what_has_no_ready_view_or_points_nowhere_is_told(export, tmp_path):
     (tmp_path / "Condition.ndjson").write_text(conditions, encoding="utf-8")
     (tmp_path / "Group.ndjson").write_text('{"resourceType": "Group", "id": "g"}\n', encoding="utf-8")
     found = inspect_folder(tmp_path)
-    assert found.left_out == ("Group",)
+    assert list(found.left_out) == ["Group"]
     guesses = {
         p.name: g for p, g in zip(found.tables["Condition"].profiles, found.tables["Condition"].guesses, strict=True)
     }
     assert guesses["encounter"].role.value == "identifier"
     assert guesses["patient"].role.value == "key"
+
+
+def test_a_table_of_fewer_people_than_hide_each_other_is_left_out_and_says_so_where_it_is_not(export, tmp_path):
+    for name in ("Patient", "Encounter"):
+        (tmp_path / f"{name}.ndjson").write_bytes((export / f"{name}.ndjson").read_bytes())
+    patient = json.loads((export / "Patient.ndjson").read_text(encoding="utf-8").splitlines()[0])["id"]
+    allergy = {
+        "resourceType": "AllergyIntolerance",
+        "id": "a",
+        "patient": {"reference": f"Patient/{patient}"},
+        "code": {"coding": [{"code": "1191"}]},
+    }
+    (tmp_path / "Allergy.ndjson").write_text(json.dumps(allergy) + "\n", encoding="utf-8")
+    found = inspect_folder(tmp_path)
+    assert list(found.tables) == ["Patient", "Encounter"]
+    assert found.left_out == {"AllergyIntolerance": "fewer than 5 people have records there"}
+    data = {"type": "fhir", "path": str(tmp_path)}
+    policy = {
+        "tables": {
+            "Patient": {"data": {**data, "view": "Patient"}, "attributes": {"id": {"role": "key"}}},
+            "allergies": {
+                "data": {**data, "view": "AllergyIntolerance"},
+                "key": {"patient": "Patient.id"},
+                "attributes": {"code": {"role": "sensitive", "type": "code", "set": True}},
+            },
+        },
+        "privacy": [{"model": "km-anonymity", "k": 5, "attribute": "allergies.code"}],
+    }
+    with pytest.raises(UnreachableError, match=r"Fewer than 5 people have any value in 'allergies\.code'"):
+        medveil.anonymize(policy)
 
 
 @pytest.mark.parametrize(

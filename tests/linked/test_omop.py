@@ -131,7 +131,7 @@ def test_the_starter_policy_knows_the_tables_and_hides_what_is_written_by_hand(r
         "condition_occurrence.person_id": "person.person_id",
         "condition_occurrence.visit_occurrence_id": "visit_occurrence.visit_occurrence_id",
     }
-    assert found.left_out == ("care_site",)
+    assert list(found.left_out) == ["care_site"]
     policy, _ = load_policy(path)
     assert policy.tables["condition_occurrence"].attributes["condition_concept_id"].hierarchy.name == "concept-ancestor"
     assert sorted(rows(made.folder / "person.csv")[0]) == ["gender_concept_id", "person_id", "year_of_birth"]

@@ -88,8 +88,8 @@ class LinkedInspection:
     tables: Mapping[str, Inspection]
     links: FoundLinks
     starter: Starter = field(default_factory=Starter)
-    left_out: Sequence[str] = ()
-    """What is in the folder and was not looked at."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """What else is in the folder, and why it is not in the policy."""
 
     def policy(self, data: Mapping[str, Any]) -> str:
         """A commented starter policy; `data` says where each table is."""
@@ -108,7 +108,7 @@ class LinkedInspection:
             "keys": dict(self.links.keys),
             "links": {f"{p.table}.{p.column}": f"{p.to_table}.{p.to_column}" for p in self.links.pointers},
             "apart": list(self.links.apart),
-            "left_out": list(self.left_out),
+            "left_out": dict(self.left_out),
         }
 
 

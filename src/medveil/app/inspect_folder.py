@@ -54,7 +54,25 @@ def inspect_folder(folder: Path, *, run: Run | None = None) -> LinkedInspection:
     for name, declared in found.declared.items():
         source = _open(found.type, folder, declared)
         tables[name] = inspect(source, run=run, known=partial(known_guesses, found.known[name], here))
-    return LinkedInspection(tables, known_links(found.known, found.root), found.starter, found.left_out)
+    least = found.starter.k
+    few = [name for name, table in tables.items() if name != found.root and _people(table, found, name) < least]
+    left_out = {
+        **dict.fromkeys(found.left_out, "nothing is known of the columns"),
+        **dict.fromkeys(few, f"fewer than {least} people have records there"),
+    }
+    known = {name: table for name, table in found.known.items() if name not in few}
+    kept = {
+        name: replace(table, guesses=known_guesses(known[name], frozenset(known), table.profiles))
+        for name, table in tables.items()
+        if name in known
+    }
+    return LinkedInspection(kept, known_links(known, found.root), found.starter, left_out)
+
+
+def _people(table: Inspection, found: Folder, name: str) -> int:
+    """How many people have records in a table."""
+    column = next(column for column, target in found.known[name].points.items() if target == found.root)
+    return next((profile.distinct for profile in table.profiles if profile.name == column), 0)
 
 
 def _open(kind: str, folder: Path, declared: Mapping[str, Any]) -> Source:

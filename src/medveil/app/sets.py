@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.preparation import kind_of, specification
 from medveil.engine.linking import LinkedTables
-from medveil.errors import PolicyError, did_you_mean
+from medveil.errors import PolicyError, UnreachableError, did_you_mean
 from medveil.methods.sets.recoding import Recoding, SetRecoder
 from medveil.run import Run
 from medveil.table.arrow import numpy_of, text_array
@@ -92,6 +92,11 @@ def _recode(
     domain, leaf_of = encode(texts, kind, name, attribute.format)
     leaves = leaf_of[numpy_of(coded.indices)].astype(np.int64)
     people = np.searchsorted(kept, numpy_of(pairs["person"]))
+    if 0 < len(np.unique(people)) < k:
+        raise UnreachableError(
+            f"Fewer than {k} people have any value in '{name}'.",
+            f"Leave the table '{table}' out, give the column the role identifier, or ask for a smaller k.",
+        )
     counts = np.bincount(leaves, minlength=len(domain)).astype(np.int64)
     hierarchy = specification(attribute).bind(domain, name, workspace, counts)
     # Two texts of one value (`5`, `5.0`) are one value of a person.

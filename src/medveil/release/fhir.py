@@ -24,6 +24,7 @@ from medveil.release.fhir_elements import ABSENT, GENERALIZED, REQUIRED, Element
 from medveil.table.labels import ANYTHING
 
 MASKED = {"extension": [{"url": ABSENT, "valueCode": "masked"}]}
+VALUE = "valueString"
 BATCH = 20_000
 _FORMS = {
     "date": r"\d{4}(-\d\d(-\d\d)?)?",
@@ -166,6 +167,8 @@ def _value_of(column: WrittenColumn) -> Callable[[str], tuple[bool, Any]]:
     form, kind = column.element.type, column.kind
     if form == "reference":
         return lambda text: (True, f"{kind}/{text}")
+    if column.element.steps[-1].name == VALUE:  # of an extension, which is a text whatever is published
+        return lambda text: (True, text)
     fits, values = re.compile(_FORMS[form]).fullmatch, column.values
     known: dict[str, tuple[bool, Any]] = {}
 

@@ -49,10 +49,9 @@ def show_linked_inspection(found: LinkedInspection, *, every: bool = False) -> N
         console.print(Text(f"{pointer.table}.{pointer.column} points to {pointer.to_table}.{pointer.to_column}."))
     for name in found.links.apart:
         console.print(Text(f"Nothing connects '{name}' with the people.", style="yellow"))
-    if found.left_out:
-        console.print(
-            Text(f"Not looked at, since no role is known for them: {', '.join(found.left_out)}.", style="yellow")
-        )
+    for reason in dict.fromkeys(found.left_out.values()):
+        named = ", ".join(name for name, why in found.left_out.items() if why == reason)
+        console.print(Text(f"Left out, since {reason}: {named}.", style="yellow"))
 
 
 def _show_roles(columns: Sequence[Column]) -> None:
