@@ -120,6 +120,28 @@ def test_a_table_of_fewer_people_than_hide_each_other_is_left_out_and_says_so_wh
         medveil.anonymize(policy)
 
 
+def test_a_line_that_is_broken_further_down_stops_a_linked_release_without_a_value(export, tmp_path):
+    for name in ("Patient", "Condition"):
+        (tmp_path / f"{name}.ndjson").write_bytes((export / f"{name}.ndjson").read_bytes())
+    with (tmp_path / "Condition.ndjson").open("a", encoding="utf-8") as stream:
+        stream.write('{"resourceType": "Condition", "id": "SECRET\n')
+    data = {"type": "fhir", "path": str(tmp_path)}
+    policy = {
+        "tables": {
+            "Patient": {"data": {**data, "view": "Patient"}, "attributes": {"id": {"role": "key"}}},
+            "Condition": {
+                "data": {**data, "view": "Condition"},
+                "key": {"patient": "Patient.id"},
+                "attributes": {"onset": {"role": "date", "shift": {"days": 30}}},
+            },
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    with pytest.raises(InputError, match=r"of 'Condition\.ndjson' is not a FHIR resource") as refused:
+        medveil.anonymize(policy)
+    assert "SECRET" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -164,6 +164,7 @@ def first(edit):
         ("Condition", first(lambda r: r.update(subject={"reference": "Group/1"})), "does not hold"),
         ("Condition", first(lambda r: r["code"]["coding"].append({"code": "A00"})), "no resource of medveil's"),
         ("Condition", first(lambda r: r.update(note=[{"text": "seen"}])), "no column"),
+        ("Patient", lambda lines: ['{"gender": "SECRET", ' + lines[0][1:], *lines[1:]], "no resource of medveil's"),
         ("Condition", lambda lines: lines[1:], "does not hold"),
         ("Condition", lambda lines: lines[:-1], "lacks rows"),
         ("Condition", lambda lines: [*lines, lines[-1]], "more resources"),
@@ -236,6 +237,12 @@ def test_tables_that_fhir_cannot_hold_are_refused(policy, export, tmp_path):
     other["tables"]["Condition"]["key"]["patient"] = "Patient.Id"
     with pytest.raises(PolicyError, match="'Patient' was not read from FHIR"):
         medveil.anonymize(other)
+
+
+def test_ids_are_pseudonyms_or_not_there(policy):
+    policy["tables"]["Condition"]["attributes"]["id"] = {"role": "plain", "insist": True}
+    with pytest.raises(PolicyError, match=r"'Condition\.id' is the id of resources"):
+        medveil.anonymize(policy)
 
 
 def columns(kind, **values):

@@ -8,7 +8,7 @@ from medveil.errors import PolicyError
 from medveil.release.fhir import WrittenColumn, WrittenResource
 from medveil.release.fhir_elements import ALLOWED, derived_element, element_of
 from medveil.sources.fhir import FhirSource
-from medveil.table.changes import ChangedColumn, Derivation
+from medveil.table.changes import ChangedColumn, Derivation, Pseudonym
 from medveil.table.schema import Role
 
 
@@ -51,6 +51,8 @@ def _columns(plan: LinkedPlan, tables: LinkedTables, name: str, kinds: dict[str,
                 f"'{name}.{column.name}' is a reference, and leads to no table of the policy.",
                 "Name the table under 'key:', or give the column the role identifier.",
             )
+        if element.type == "id" and not isinstance(column.change, Pseudonym):
+            raise PolicyError(f"'{name}.{column.name}' is the id of resources.", "Give it the role key or identifier.")
         taken = next((other.name for other in found if other.element.steps == element.steps), None)
         if taken is not None:
             raise PolicyError(

@@ -85,10 +85,18 @@ def _next(rows: Any) -> tuple[str | None, ...] | None:
 
 def _resource(line: str, kind: str) -> dict[str, Any]:
     """A resource with its numbers as they are written."""
-    resource = json.loads(line, parse_float=str, parse_int=str, parse_constant=_refuse)
+    resource = json.loads(line, parse_float=str, parse_int=str, parse_constant=_refuse, object_pairs_hook=_once)
     if not isinstance(resource, dict) or resource.pop("resourceType", None) != kind:
         raise StrangeError
     return resource
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names differ: of two that are alike readers see one, and the other would be hidden from them."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise StrangeError
+    return found
 
 
 def _refuse(_: str) -> None:

@@ -28,7 +28,7 @@ VALUE = "valueString"
 BATCH = 20_000
 _FORMS = {
     "date": r"\d{4}(-\d\d(-\d\d)?)?",
-    "dateTime": r"\d{4}(-\d\d(-\d\d)?)?",
+    "dateTime": r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?)?)?",
     "decimal": r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?",
     "integer": r"-?(0|[1-9]\d*)",
     "boolean": "true|false",
