@@ -245,6 +245,20 @@ def test_ids_are_pseudonyms_or_not_there(policy):
         medveil.anonymize(policy)
 
 
+def test_under_the_health_data_space_it_is_for_a_secure_environment_only(policy, tmp_path):
+    policy["profile"] = {"name": "ehds", "format": "pseudonymous"}
+    release = medveil.anonymize(policy, out=tmp_path / "out")
+    assert release.manifest.status == "pseudonymous, for a secure environment only"
+    claim = next(claim for claim in release.manifest.claims if claim["model"] == "ehds")
+    assert claim["holds"] is True
+    assert list(claim["parameters"]["attested"]) == ["Condition.system"]
+    report = medveil.audit(tmp_path / "out")
+    assert report.ok
+    policy["profile"] = "ehds"
+    with pytest.raises(PolicyError, match=r"'Patient\.id' holds pseudonyms"):
+        medveil.anonymize(policy)
+
+
 def columns(kind, **values):
     return [WrittenColumn(name, element_of(kind, path)) for name, path in values.items()]
 
