@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import lzma
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -104,18 +106,19 @@ def kinds_of_resources(files: tuple[Path, ...]) -> frozenset[str]:
 
 
 def _documents(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Each document of a file with its line: every line of NDJSON, or the whole of a file that is one document."""
+    """Each document of a file with its line: every line of NDJSON, one at a time, or the whole of a file that is one
+    document.
+    """
     try:
-        with open_packed(file, compression_of(file)) as stream:
-            content = stream.read()
-    except (OSError, EOFError):
+        with io.BufferedReader(cast("io.RawIOBase", open_packed(file, compression_of(file)))) as lines:
+            number, first = next(((n, line) for n, line in enumerate(lines, start=1) if line.strip()), (1, b""))
+            if first.lstrip().startswith(b"{") and first.rstrip().endswith(b"}"):
+                yield number, first
+                yield from ((n, line) for n, line in enumerate(lines, start=number + 1) if line.strip())
+            else:
+                yield 1, first + lines.read()
+    except (OSError, EOFError, lzma.LZMAError):
         raise InputError(f"'{file.name}' cannot be opened, or does not decompress.", "Is it complete?") from None
-    lines = content.splitlines()
-    first = next((line.strip() for line in lines if line.strip()), b"")
-    if first.startswith(b"{") and first.endswith(b"}"):
-        yield from ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    else:
-        yield 1, content
 
 
 def _unbundled(document: Any) -> Iterator[Any]:
