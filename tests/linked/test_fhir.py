@@ -160,6 +160,12 @@ def test_folders_that_cannot_be_looked_at_are_told_in_one_sentence(tmp_path, con
     assert "SECRET" not in str(refused.value)
 
 
+def test_a_folder_takes_no_options_of_files(export):
+    with pytest.raises(InputError, match="without further options"):
+        inspect_folder(export, missing=["?"])
+    assert inspect_folder(export, missing=[], delimiter=None).links.root == "Patient"
+
+
 def test_the_command_shows_the_folder(export, tmp_path):
     shown = CliRunner().invoke(app, ["inspect", str(export), "--policy-out", str(tmp_path / "p.yaml")])
     assert shown.exit_code == 0

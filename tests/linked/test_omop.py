@@ -1,11 +1,14 @@
 """OMOP: a folder has a starter policy, concepts generalize by the user's own file, and rare ones are hidden."""
 
 import csv
+import datetime as dt
 import gzip
 import random
 from collections import defaultdict
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import medveil
@@ -217,6 +220,15 @@ def test_tables_that_are_not_there_or_there_twice_are_told(folder, tmp_path):
     (tmp_path / "person.csv").unlink()
     with pytest.raises(InputError):
         inspect_folder(tmp_path)
+
+
+def test_a_typed_table_is_read_as_one_of_texts_is(tmp_path):
+    born = dt.datetime(1950, 1, 2, tzinfo=dt.UTC)
+    table = pa.table({"PERSON_ID": [1, 2], "Birth_Datetime": [born, None], "GENDER_CONCEPT_ID": [8507, 8532]})
+    pa.parquet.write_table(table, tmp_path / "Person.parquet")
+    source = OmopSpec(path=str(tmp_path), table="PERSON").open(Workspace())
+    assert source.names == ("person_id", "birth_datetime", "gender_concept_id")
+    assert [row["person_id"] for row in source.batches().read_all().to_pylist()] == [1, 2]
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the public data are not at hand")

@@ -45,9 +45,14 @@ class Folder:
     left_out: tuple[str, ...]
 
 
-def inspect_folder(folder: Path, *, run: Run | None = None) -> LinkedInspection:
-    """Look at every table of a folder that a published model describes."""
+def inspect_folder(folder: Path, *, run: Run | None = None, **options: Any) -> LinkedInspection:
+    """Look at every table of a folder that a published model describes. Of the `options` of files a folder has none."""
     run = started(run)
+    if any(value is not None and value != [] for value in options.values()):
+        raise InputError(
+            "A folder of FHIR or OMOP is read as its model says, without further options.",
+            "Leave them out; 'missing:' can be written under 'data:' of the policy.",
+        )
     found = _look(folder)
     here = frozenset(found.known)
     tables: dict[str, Inspection] = {}

@@ -35,7 +35,7 @@ def inspect(
     folder = data[0] if len(data) == 1 and data[0].is_dir() else None
     with running() as run:
         if folder is not None:
-            linked = inspect_folder.inspect_folder(folder, run=run)
+            linked = inspect_folder.inspect_folder(folder, run=run, **reading)
         elif len(data) > 1:
             linked = use_case.inspect_linked(data, run=run, **reading)
         else:
