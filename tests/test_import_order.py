@@ -16,6 +16,7 @@ ORDER = (
     "connections",
     "workspace",
     "working_folder",
+    "kernels",
     "registry",
     "table",
     "sources",

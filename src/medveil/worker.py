@@ -48,6 +48,7 @@ from medveil.app.starter import starter
 from medveil.app.truthful import truthful
 from medveil.engine import Limits
 from medveil.errors import CancelledError, MedveilError
+from medveil.kernels import load_numba
 from medveil.release.ledgers import Ledgers
 from medveil.run import Event, Run
 from medveil.system import end_group, lower_priority, peak_memory
@@ -111,6 +112,7 @@ def work(task: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], unw
 
 def load() -> None:
     """Import what runs import when they need it: the parts, the engine and what draws."""
+    load_numba()
     parts()
     for name in ("medveil.engine.duckdb", "medveil.report.plotting", "medveil.auditor.known"):
         importlib.import_module(name)
@@ -175,6 +177,7 @@ def main(arguments: Sequence[str] = ()) -> None:
 
     threading.Thread(target=watch, daemon=True).start()
     try:
+        load_numba()
         work(task, tell, unwanted)
     finally:
         clean()

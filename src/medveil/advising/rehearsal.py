@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from medveil.advising.advice import KeptDetail
 from medveil.advising.clock import Clock
 from medveil.codes.combine import combine
-from medveil.engine import WrittenPart
 from medveil.evaluation.comparison import Comparison
 from medveil.evaluation.coverage import Coverage, cover
 from medveil.loss.generalization import loss_metric
@@ -32,19 +30,6 @@ class CellLabels:
     labels: Sequence[pa.Array]
     kept: NDArray[np.bool_]
     complete: bool
-
-
-class _Unwritten:
-    """The publication of a rehearsal: there is none."""
-
-    names: tuple[str, ...] = ()
-    rows = 0
-
-    def write(self, folder: Path, file_format: str) -> tuple[WrittenPart, ...]:
-        raise NotImplementedError
-
-    def to_arrow(self) -> pa.Table:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -67,7 +52,8 @@ class Rehearsal(Problem):
         internal: Mapping[str, Any] | None = None,  # noqa: ARG002 - nobody reads it
     ) -> Draft:
         self.made.append(CellLabels(labels, kept, complete=bool(method.get("optimal", True))))
-        return Draft(_Unwritten(), (), (), method, {})
+        would_be = pa.table(dict(zip(self.cells.quasi, labels, strict=True)))
+        return Draft(self.engine.publish_table(would_be), (), (), method, {})
 
 
 def rehearse(method: Method, problem: Problem, columns: Sequence[str], run: Run, clock: Clock) -> KeptDetail:

@@ -18,7 +18,6 @@ from medveil.app.alert import alert
 from medveil.app.budget import open_ledger
 from medveil.app.changing import keep_key
 from medveil.app.evaluating import PublishedTable
-from medveil.app.linked_making import make_linked
 from medveil.app.made import Made, measured, write_internal
 from medveil.app.preparation import data_path, open_data, prepare
 from medveil.app.proving import prove
@@ -45,6 +44,8 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
     if policy.tables:
         if data is not None:
             raise PolicyError("The policy names several tables.", "Leave the data out: each table has its own.")
+        from medveil.app.linked_making import make_linked  # noqa: PLC0415 - one table needs none of it
+
         return make_linked(policy, workspace, target, run)
     started = time.perf_counter()
     source = open_data(policy, workspace, data)

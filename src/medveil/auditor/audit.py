@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from medveil.auditor.audit_linked import audit_linked
 from medveil.auditor.changed import ChangedSource, SourceTable, needs_secret
 from medveil.auditor.context import Finding, Refuted
 from medveil.auditor.copies import copy_problems
@@ -101,6 +100,8 @@ def _audit_tables(
             "The source is one table and the release is not, or the other way round.",
             "A linked release is audited with its policy: '--source POLICY'.",
         )
+    from medveil.auditor.audit_linked import audit_linked  # noqa: PLC0415 - one table needs none of it
+
     check_shape(manifest)
     given["places"] = given["places"] or {}
     with WorkingFolder() as working:

@@ -27,7 +27,8 @@ Counts = NDArray[np.int64]
 def levels(evidence: Evidence, name: str, domain: Domain, counts: Counts | None = None) -> list[Labels]:
     """What each value of the domain is called at each level, from the values themselves to the root.
 
-    Where a hierarchy reads its groups off the data, they are those of this domain, with `counts` records each.
+    Where a hierarchy reads its groups off the data, they are those of this domain, with `counts` records each
+    where that matters.
     """
     if evidence.described(name).get("hierarchy") is None:
         return [domain.values, (ROOT,) * len(domain)]

@@ -10,6 +10,7 @@ import typer
 
 from medveil.cli.options import AsJson, Columns, Delimiter, Encoding, Header, Memory, Missing, Threads, reading_options
 from medveil.cli.running import print_result, running
+from medveil.kernels import load_numba
 
 
 def inspect(
@@ -77,6 +78,7 @@ def leakage(
     memory: Memory = None,
 ) -> None:
     """Tell how much each column, or set of columns, gives away of who somebody is."""
+    load_numba()
     from medveil.app import leakage as use_case  # noqa: PLC0415
     from medveil.terminal.leakage import show_leakage  # noqa: PLC0415
 
@@ -113,6 +115,7 @@ def measure(
     memory: Memory = None,
 ) -> None:
     """Measure what a table or a release is still good for, and what it gives away."""
+    load_numba()
     from medveil.app import measure as use_case  # noqa: PLC0415
     from medveil.terminal.measurement import show_measurement  # noqa: PLC0415
 

@@ -9,6 +9,7 @@ import typer
 
 from medveil.cli.options import AsJson, EngineName, LedgerFile, Memory, Threads
 from medveil.cli.running import print_result, running
+from medveil.kernels import load_numba
 
 
 def anonymize(
@@ -25,6 +26,7 @@ def anonymize(
     memory: Memory = None,
 ) -> None:
     """Make a release directory whose claims have been proved from what was written."""
+    load_numba()
     from medveil.app import anonymize as use_case  # noqa: PLC0415
     from medveil.terminal.release import show_release  # noqa: PLC0415
 
@@ -89,6 +91,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Generate patients, anonymize them by every method of the papers and show what was achieved."""
+    load_numba()
     from medveil.app import demo as use_case  # noqa: PLC0415
     from medveil.terminal.comparison import show_tour  # noqa: PLC0415
 

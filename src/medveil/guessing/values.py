@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from medveil.table.dates import COMPACT, DATE_FORMATS, find_date_format, read_date
+from medveil.table.dates import COMPACT, DATE_FORMATS, find_date_format, may_be_date, read_date
 from medveil.table.domain import read_number
 from medveil.table.numbers import find_number_format
 from medveil.table.schema import Kind
@@ -27,13 +27,12 @@ class Pattern(NamedTuple):
     key: str
     letter: str
     noun: str
-    fits: Callable[[str], bool]
+    fits: Callable[[str], object]
     strong: bool = True
 
 
-def _expression(pattern: str) -> Callable[[str], bool]:
-    compiled = re.compile(pattern)
-    return lambda value: compiled.fullmatch(value) is not None
+def _expression(pattern: str) -> Callable[[str], object]:
+    return re.compile(pattern).fullmatch
 
 
 def _ip(value: str) -> bool:
@@ -122,9 +121,9 @@ _PADDED = _expression(r"0\d+")
 _ICD = _expression(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?")
 
 
-def share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
+def share(values: Sequence[str], fits: Callable[[str], object]) -> float:
     """The share of values that fit; 0 where there are none."""
-    return sum(fits(value.strip()) for value in values) / len(values) if values else 0.0
+    return sum(map(bool, map(fits, map(str.strip, values)))) / len(values) if values else 0.0
 
 
 def shares_of_patterns(values: Sequence[str]) -> dict[Pattern, float]:
@@ -139,12 +138,12 @@ def _is_short_number(text: str) -> bool:
 
 def looks_like_date(value: str) -> bool:
     """Whether a value looks like some date, whatever the format."""
-    return _DATE(value)
+    return bool(_DATE(value))
 
 
 def looks_like_person(value: str) -> bool:
     """Whether a value is two to four words with capital letters, as people's names are."""
-    return _PERSON(value)
+    return bool(_PERSON(value))
 
 
 def find_dates(values: Sequence[str]) -> str | None:
@@ -161,7 +160,8 @@ def find_dates(values: Sequence[str]) -> str | None:
 
 def date_formats(values: Sequence[str]) -> int:
     """How many of the known formats read at least one of the values."""
-    return sum(any(read_date(value, date_format) for value in values) for date_format in DATE_FORMATS)
+    dated = [value for value in values if may_be_date(value)]
+    return sum(any(read_date(value, date_format) for value in dated) for date_format in DATE_FORMATS)
 
 
 # The group D5 in two tables: multiplication, and the permutation by position (Verhoeff 1969).

@@ -16,12 +16,15 @@ FOLDER = Path(__file__).parent / "templates"
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
 
+    from medveil.report.compiled_templates import CompiledTemplates  # noqa: PLC0415
+
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         auto_reload=False,
+        bytecode_cache=CompiledTemplates(FOLDER / "__pycache__"),
     )
     # Hundredths of a point are finer than any screen, and a whole number needs no decimals.
     environment.filters["point"] = lambda number: f"{number:.2f}".rstrip("0").rstrip(".")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
-from medveil.table.dates import DATE_FORMATS, read_date
+from medveil.table.dates import DATE_FORMATS, may_be_date, read_date
 from medveil.table.domain import read_number
 from medveil.table.numbers import find_number_format
 
@@ -47,12 +48,13 @@ def _vote(first: str, below: Sequence[str]) -> int:
     if first.lower() in _NO_VALUES or not below:
         return 0
     own = _type(first)
-    alike = sum(_type(text) == own for text in below) / len(below)
+    repeated = Counter(below)
+    alike = sum(times for text, times in repeated.items() if _type(text) == own) / len(below)
     if own != "text":
         return 2 if alike >= ENOUGH else 0
     if alike <= 1 - ENOUGH:
         return -3
-    if first in below:
+    if first in repeated:
         return 2
     if not any(map(str.isalpha, first)):
         return 2 if sum(not any(map(str.isalpha, text)) for text in below) > len(below) / 2 else 0
@@ -60,13 +62,13 @@ def _vote(first: str, below: Sequence[str]) -> int:
         return 1
     if any(map(str.isdigit, first)):
         return 2 if sum(_shape(text) == _shape(first) for text in below) > len(below) / 2 else 0
-    return -1 if len(below) >= FEW and len(set(below)) <= len(below) / 4 else 0
+    return -1 if len(below) >= FEW and len(repeated) <= len(below) / 4 else 0
 
 
 def _type(text: str) -> str:
     if read_number(text) is not None or find_number_format([text]):
         return "number"
-    return "date" if any(read_date(text, known) for known in DATE_FORMATS) else "text"
+    return "date" if may_be_date(text) and any(read_date(text, known) for known in DATE_FORMATS) else "text"
 
 
 def _shape(text: str) -> str:

@@ -137,6 +137,19 @@ def read_date(text: str, date_format: str) -> str | None:
         return None
 
 
+SHORTEST = len("1/2/03")
+"""Characters of the shortest date in one of the known formats."""
+
+
+def may_be_date(text: str) -> bool:
+    """Whether a text has what a date in any of the known formats has: digits, and enough characters.
+
+    >>> may_be_date("3.4.2020"), may_be_date("2020"), may_be_date("neurology")
+    (True, False, False)
+    """
+    return len(text) >= SHORTEST and any(map(str.isdigit, text))
+
+
 def find_date_format(texts: Sequence[str]) -> str | None:
     """The likeliest known format that reads every text.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 MARKED_FORMATS = ("1,234.5", "1.234,5", "1 234,5", "1'234.5", "1,5")
 """Every format that is looked for beside plain numbers."""
@@ -30,6 +31,7 @@ def plain_number(text: str, number_format: str) -> str | None:
     return f"{found['sign']}{whole}{'.' + found['part'] if found['part'] else ''}"
 
 
+@cache
 def _pattern(mark: str, decimal: str) -> re.Pattern[str]:
     grouped = rf"\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+|" if mark else ""
     return re.compile(rf"(?P<sign>[+-]?)(?P<whole>{grouped}\d+)(?:{re.escape(decimal)}(?P<part>\d+))?", re.ASCII)
