@@ -170,8 +170,9 @@ def test_a_policy_names_its_engine(load):
     """The engine that a run was handed comes first, then the policy's, then DuckDB."""
     policy = load(GOOD + "engine: {type: duckdb}\n")
     assert policy.model_dump(mode="json")["engine"] == {"type": "duckdb"}
-    assert with_engine(Run(), policy).engines == policy.engine.open
-    mine = named_engine("duckdb")
+    chosen = with_engine(Run(), policy)
+    assert (chosen.engines, chosen.tables) == (policy.engine.open, policy.engine)
+    mine = named_engine("duckdb").open
     assert with_engine(Run(engines=mine), policy).engines is mine
     assert with_engine(Run(), load(GOOD)).engines is None
     with pytest.raises(PolicyError, match="there is no 'sparc'"):

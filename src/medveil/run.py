@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 
-from medveil.engine import Engine, EngineFactory, Limits, open_engine
+from medveil.engine import Engine, EngineFactory, Limits, open_engine, own_tables
+from medveil.engine.tables import ChangedTables, LinkedTables, TableFactory
 from medveil.errors import CancelledError
 from medveil.release.ledgers import Ledgers
 from medveil.sources.source import Source
 from medveil.system import raise_in_thread
+from medveil.table.changes import ChangedTable
+from medveil.table.pseudonyms import ReleaseKey
 from medveil.workspace import Workspace
 
 _POLL = 0.1
@@ -98,6 +101,7 @@ class Run:
     cancelled: whether somebody wants the run to stop; looked at in every step, and while an engine counts.
     engines, limits: what opens an engine, and what that may use. Where no engine is handed in, it is the one that the
         policy names, or DuckDB in this process.
+    tables: what changes and links tables before they are counted; likewise.
     workspace: where paths start, and how far they may lead.
     ledgers: where the privacy ledgers of data sets are kept; None where none is, so that no budget can be.
     """
@@ -107,6 +111,7 @@ class Run:
     listener: Listener = _nobody
     cancelled: Callable[[], bool] = _never
     engines: EngineFactory | None = None
+    tables: TableFactory | None = None
     limits: Limits = field(default_factory=Limits)
     workspace: Workspace = field(default_factory=Workspace)
     ledgers: Ledgers | None = None
@@ -146,6 +151,18 @@ class Run:
             # A run may be stopped while it cleans up, but only once.
             opened.close()
             raise
+
+    def change(
+        self, tables: Mapping[str, ChangedTable], sources: Mapping[str, Source], key: ReleaseKey, space: str
+    ) -> ChangedTables:
+        """Tables whose columns are changed before they are counted."""
+        return (self.tables or own_tables()).change(tables, sources, key, space, self.limits, self.interrupting)
+
+    def link(
+        self, tables: Mapping[str, ChangedTable], sources: Mapping[str, Source], key: ReleaseKey, space: str
+    ) -> LinkedTables:
+        """Tables that point to each other."""
+        return (self.tables or own_tables()).link(tables, sources, key, space, self.limits, self.interrupting)
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:

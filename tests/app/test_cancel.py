@@ -13,13 +13,16 @@ import pytest
 
 import medveil
 from medveil.app.audit_dp import audit_dp
+from medveil.app.demo import demo
 from medveil.app.hierarchy import hierarchy
 from medveil.app.preparation import opened
+from medveil.app.reproduce import reproduce
 from medveil.app.starting import started
 from medveil.app.truthful import truthful
 from medveil.errors import CancelledError
 from medveil.methods import methods
 from medveil.policy import load_policy
+from medveil.reproduce.reproduction import Reproduction
 from medveil.run import Run, Stage
 from medveil.sources.opening import open_source
 
@@ -136,6 +139,8 @@ def use_cases(table, release, tmp_path):
         "truthful": lambda **run: truthful(with_catalog(table, tmp_path), run=as_run(**run)),
         "audit-dp": lambda **run: audit_dp(policy_of("ipa"), runs=100, run=as_run(**run)),
         "compare": lambda **run: compared(table, tmp_path, **run),
+        "demo": lambda **run: demo(300, tmp_path / "demo", run=as_run(**run)),
+        "reproduce": lambda **run: list(reproduce("endless", tmp_path, run=as_run(**run))),
     }
 
 
@@ -158,8 +163,22 @@ def compared(table, tmp_path, **run):
     return medveil.compare(policy_of("optimal"), out=out, data=data, chosen=["optimal"], **run)
 
 
-@pytest.mark.parametrize("name", ["audit-dp", "compare"])
-def test_what_takes_long_can_be_cancelled(name, table, tmp_path, passage):
+class Endless(Reproduction):
+    """A paper whose tables would take for ever, in steps and then without any."""
+
+    name = "endless"
+    paper = "Nobody (2000): On and on"
+
+    def sections(self, data, run, *, quick):  # noqa: ARG002 - nothing is read
+        for number in range(5):
+            run.step(Stage.REPRODUCE, None, f"table {number}")
+        work_for_ever()
+        yield
+
+
+@pytest.mark.parametrize("name", ["audit-dp", "compare", "demo", "reproduce"])
+def test_what_takes_long_can_be_cancelled(name, table, tmp_path, passage, monkeypatch):
+    monkeypatch.setattr("medveil.app.reproduce.reproductions", lambda: {Endless.name: Endless})
     call = use_cases(table, None, tmp_path)[name]
     for moment in (1, 5):
         stopper = Stopper(moment)
@@ -167,6 +186,7 @@ def test_what_takes_long_can_be_cancelled(name, table, tmp_path, passage):
             call(progress=stopper.listen, cancelled=stopper.cancelled)
         assert stopper.waited < SOON
         assert list(passage.iterdir()) == []
+        assert not (tmp_path / "demo").exists()
 
 
 @pytest.mark.parametrize("name", ["inspect", "leakage", "audit", "measure", "measure columns", "hierarchy", "truthful"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medveil.app.linked_plan import LinkedPlan
-from medveil.engine.linking import LinkedTables
+from medveil.engine.tables import LinkedTables
 from medveil.errors import PolicyError
 from medveil.release.fhir import WrittenColumn, WrittenResource
 from medveil.release.fhir_elements import ALLOWED, derived_element, element_of

@@ -25,7 +25,7 @@ from medveil.app.preparation import specification
 from medveil.app.proving import prove
 from medveil.app.sets import Recoded, recode_sets
 from medveil.auditor.linked_truth import RECODING
-from medveil.engine.linking import LinkedTables
+from medveil.engine.tables import LinkedTables
 from medveil.errors import PolicyError
 from medveil.methods.problem import Problem
 from medveil.policy import Policy

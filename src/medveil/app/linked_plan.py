@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from medveil.app.changing import change_of, published_attributes, published_name
-from medveil.engine.linking import PERSON
+from medveil.engine.tables import PERSON
 from medveil.errors import PolicyError, did_you_mean
 from medveil.policy import AttributePolicy, Policy, in_order
 from medveil.privacy.model import PrivacyModel

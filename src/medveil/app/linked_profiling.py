@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.profiling import filled, profiled_column, promise_of, ruled
-from medveil.engine.linking import LinkedTables
+from medveil.engine.tables import LinkedTables
 from medveil.policy import TablePolicy
 from medveil.profiles.profile import ProfiledColumn, ProfileOutcome
 from medveil.release.draft import Promise

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from medveil.app.changing import release_key
 from medveil.app.linked_plan import LinkedPlan
-from medveil.app.preparation import open_table, prepare
+from medveil.app.preparation import open_table, prepare, with_engine
 from medveil.app.singling_out import refuse_what_names_people
 from medveil.cells import Cells, Subjects
 from medveil.engine import with_rows
-from medveil.engine.linking import PERSON, LinkedTables
 from medveil.engine.links import read_links
+from medveil.engine.tables import PERSON, LinkedTables
 from medveil.errors import PolicyError, UnreachableError
 from medveil.lattice.evaluate import Evaluator
 from medveil.methods.method import Method
@@ -52,12 +52,13 @@ class Labelled:
 @contextmanager
 def linked_tables(plan: LinkedPlan, workspace: Workspace, run: Run) -> Iterator[LinkedTables]:
     """The tables of a plan, read, checked and changed."""
+    run = with_engine(run, plan.policy)
     sources = {name: open_table(plan.policy.tables[name], workspace) for name in plan.names}
     for name in plan.names:
         for column in (*plan.policy.tables[name].attributes, *plan.policy.tables[name].key):
             sources[name].position(column)
     key = release_key(plan.policy, workspace, run)
-    with LinkedTables(plan.tables, sources, key, plan.space, run.limits, run.interrupting) as tables:
+    with run.link(plan.tables, sources, key, plan.space) as tables:
         for name in plan.names:
             for column, count in tables.lost(name).items():
                 if count:

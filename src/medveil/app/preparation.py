@@ -69,13 +69,9 @@ def _changed(policy: Policy, source: Source, workspace: Workspace, run: Run) -> 
     """The source with its keys as pseudonyms, its dates shifted, and what is derived; and what it was made of."""
     for name in policy.attributes:
         source.position(name)
-    from medveil.engine.changing import ChangedTables  # noqa: PLC0415 - DuckDB is loaded where rows are
-
     table = flat_table(policy)
     key = release_key(policy, workspace, run)
-    with ChangedTables(
-        {table.name: table}, {table.name: source}, key, table.person or "", run.limits, run.interrupting
-    ) as tables:
+    with run.change({table.name: table}, {table.name: source}, key, table.person or "") as tables:
         lost = {name: count for name, count in tables.lost(table.name).items() if count}
         for name, count in lost.items():
             run.warn(f"'{name}' is missing in {count:,} records although its date is there: is it a later one?")
@@ -332,7 +328,9 @@ def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, 
 
 def with_engine(run: Run, policy: Policy) -> Run:
     """The run with the engine that the policy names, where none was handed in."""
-    return replace(run, engines=policy.engine.open) if run.engines is None and policy.engine is not None else run
+    if run.engines is not None or policy.engine is None:
+        return run
+    return replace(run, engines=policy.engine.open, tables=policy.engine)
 
 
 def open_data(policy: Policy, workspace: Workspace, data: Any = None) -> Source:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.preparation import kind_of, specification
-from medveil.engine.linking import LinkedTables
+from medveil.engine.tables import LinkedTables
 from medveil.errors import PolicyError, UnreachableError, did_you_mean
 from medveil.methods.sets.recoding import Recoding, SetRecoder
 from medveil.run import Run

@@ -32,12 +32,14 @@ def running(threads: int | None = None, memory: str | None = None, engine: str |
     from medveil.workspace import Workspace  # noqa: PLC0415
 
     state = Path(os.environ.get(STATE) or state_folder())
+    chosen = None if engine is None else named_engine(engine)
     with progress() as listener:
         yield Run(
             listener=listener,
             limits=Limits(threads, memory),
             ledgers=Ledgers(index=state / LEDGERS),
-            engines=None if engine is None else named_engine(engine),
+            engines=None if chosen is None else chosen.open,
+            tables=chosen,
             workspace=Workspace(connections=_connections()),
         )
 

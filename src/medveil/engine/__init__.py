@@ -16,7 +16,7 @@ from medveil.engine.interface import (
     WrittenPart,
     with_rows,
 )
-from medveil.engine.opening import open_engine
+from medveil.engine.opening import open_engine, own_tables
 
 if TYPE_CHECKING:
     from medveil.engine.specification import EngineSpec
@@ -32,6 +32,7 @@ __all__ = [
     "engines",
     "named_engine",
     "open_engine",
+    "own_tables",
     "with_rows",
 ]
 
@@ -44,11 +45,11 @@ def engines() -> Mapping[str, type[EngineSpec]]:
     return discover(sys.modules[__name__], EngineSpec)  # type: ignore[type-abstract]
 
 
-def named_engine(name: str) -> EngineFactory:
-    """What opens an engine of this name, with its usual settings."""
+def named_engine(name: str) -> EngineSpec:
+    """The engine of this name, with its usual settings."""
     from medveil.errors import InputError, did_you_mean  # noqa: PLC0415
 
     known = engines()
     if name not in known:
         raise InputError(f"There is no engine '{name}'.", did_you_mean(name, known))
-    return known[name]().open
+    return known[name]()

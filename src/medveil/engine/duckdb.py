@@ -25,13 +25,16 @@ from medveil.engine.duckdb_session import Session
 from medveil.engine.interface import COUNT, Interrupting, Limits, Snapshot
 from medveil.engine.links import write_links
 from medveil.engine.specification import EngineSpec
+from medveil.engine.tables import ChangedTables, LinkedTables
 from medveil.errors import InputError, OutputError
 from medveil.guessing.guess import SAMPLE, ColumnProfile
 from medveil.sources.csv_dialect import explain
 from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, numpy_of
+from medveil.table.changes import ChangedTable
 from medveil.table.labels import ANYTHING
+from medveil.table.pseudonyms import ReleaseKey
 
 SNAPSHOT = "snapshot.parquet"
 
@@ -51,6 +54,32 @@ class DuckDB(EngineSpec):
         interrupting: Interrupting = nullcontext,
     ) -> DuckDBEngine:
         return DuckDBEngine(source, columns, limits, may_be_empty=may_be_empty, interrupting=interrupting)
+
+    def change(
+        self,
+        tables: Mapping[str, ChangedTable],
+        sources: Mapping[str, Source],
+        key: ReleaseKey,
+        space: str,
+        limits: Limits,
+        interrupting: Interrupting,
+    ) -> ChangedTables:
+        from medveil.engine.duckdb_changing import DuckDBChangedTables  # noqa: PLC0415 - few policies need it
+
+        return DuckDBChangedTables(tables, sources, key, space, limits, interrupting)
+
+    def link(
+        self,
+        tables: Mapping[str, ChangedTable],
+        sources: Mapping[str, Source],
+        key: ReleaseKey,
+        space: str,
+        limits: Limits,
+        interrupting: Interrupting,
+    ) -> LinkedTables:
+        from medveil.engine.duckdb_linking import DuckDBLinkedTables  # noqa: PLC0415 - few policies need it
+
+        return DuckDBLinkedTables(tables, sources, key, space, limits, interrupting)
 
 
 class DuckDBEngine:

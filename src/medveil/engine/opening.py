@@ -1,4 +1,4 @@
-"""The engine that is used where none is handed in."""
+"""The engine that is used where none is handed in: DuckDB, in this process, loaded where rows are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from medveil.engine.interface import Engine, Interrupting, Limits
+from medveil.engine.tables import TableFactory
 from medveil.sources.source import Source
 
 
@@ -18,6 +19,13 @@ def open_engine(
     interrupting: Interrupting = nullcontext,
 ) -> Engine:
     """DuckDB, in this process."""
-    from medveil.engine.duckdb import DuckDBEngine  # noqa: PLC0415 - DuckDB is loaded where rows are
+    from medveil.engine.duckdb import DuckDBEngine  # noqa: PLC0415
 
     return DuckDBEngine(source, columns, limits, may_be_empty=may_be_empty, interrupting=interrupting)
+
+
+def own_tables() -> TableFactory:
+    """What changes and links tables there."""
+    from medveil.engine.duckdb import DuckDB  # noqa: PLC0415
+
+    return DuckDB()

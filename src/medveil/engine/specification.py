@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from medveil.engine.interface import Engine, Interrupting, Limits
+from medveil.engine.tables import ChangedTables, LinkedTables
+from medveil.errors import PolicyError
 from medveil.sources.source import Source
+from medveil.table.changes import ChangedTable
+from medveil.table.pseudonyms import ReleaseKey
 
 
 class EngineSpec(BaseModel, ABC):
@@ -34,3 +38,30 @@ class EngineSpec(BaseModel, ABC):
         interrupting: Interrupting = nullcontext,
     ) -> Engine:
         """An engine that holds these columns of a source: see `EngineFactory`."""
+
+    def change(
+        self,
+        tables: Mapping[str, ChangedTable],  # noqa: ARG002 - engines that can take it
+        sources: Mapping[str, Source],  # noqa: ARG002
+        key: ReleaseKey,  # noqa: ARG002
+        space: str,  # noqa: ARG002
+        limits: Limits,  # noqa: ARG002
+        interrupting: Interrupting,  # noqa: ARG002
+    ) -> ChangedTables:
+        """Tables whose columns are changed before they are counted: see `TableFactory`. Refused where not declared."""
+        raise PolicyError(
+            f"The engine '{self.name}' makes no pseudonyms, shifted dates or derived columns.",
+            "Leave 'engine' out, or the roles key and date and 'derive'.",
+        )
+
+    def link(
+        self,
+        tables: Mapping[str, ChangedTable],  # noqa: ARG002 - engines that can take it
+        sources: Mapping[str, Source],  # noqa: ARG002
+        key: ReleaseKey,  # noqa: ARG002
+        space: str,  # noqa: ARG002
+        limits: Limits,  # noqa: ARG002
+        interrupting: Interrupting,  # noqa: ARG002
+    ) -> LinkedTables:
+        """Tables that point to each other: see `TableFactory`. Refused where not declared."""
+        raise PolicyError(f"The engine '{self.name}' does not link tables.", "Leave 'engine' out.")

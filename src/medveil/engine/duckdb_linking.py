@@ -13,19 +13,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.engine.changing import ChangedTables
+from medveil.engine.duckdb_changing import DuckDBChangedTables
 from medveil.engine.duckdb_publication import DuckDBPublication
 from medveil.engine.duckdb_reading import quote_text
+from medveil.engine.tables import PERSON
 from medveil.errors import InputError
 from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, numpy_of
 
-PERSON = "person"
-"""What the view calls the number of a person."""
 
-
-class LinkedTables(ChangedTables):
+class DuckDBLinkedTables(DuckDBChangedTables):
     """Tables that point to each other, the first of them to none: it holds the people, each in one record."""
 
     in_order = False

@@ -41,7 +41,7 @@ LINE = " line"
 
 
 @dataclass
-class ChangedTables:
+class DuckDBChangedTables:
     """Tables that are read, and what becomes of their columns. Close it, or use it in a `with`.
 
     space: what people are named by: the space of their pseudonyms and offsets.
