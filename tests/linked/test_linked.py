@@ -218,7 +218,7 @@ def test_records_that_point_to_nothing_are_left_out_and_told(policy, tmp_path):
     changed = rewritten(policy, "conditions", tmp_path, stray)
     release = medveil.anonymize(changed, out=tmp_path / "out", progress=lambda event: told.append(event.words))
     assert release.manifest.tables["conditions"]["rows"]["strays"] == 2
-    assert any("2 records of 'conditions' point to nobody" in words for words in told)
+    assert any("2 records of 'conditions' point to people who are not in the data" in words for words in told)
     assert medveil.audit(release.folder, load_policy(changed)[0]).ok
 
 
@@ -270,11 +270,11 @@ def test_keys_that_cannot_be_are_refused_without_a_value(policy, tmp_path, chang
         ),
         (lambda p: p["tables"]["encounters"].update(key={"PATIENT": "people.Id"}), "is not the key of another"),
         (lambda p: p["tables"]["encounters"].pop("key"), "2 tables point to no other"),
-        (lambda p: p.update(data="x.csv"), "stands in the place of"),
+        (lambda p: p.update(data="x.csv"), "'tables' replaces"),
         (lambda p: p["tables"].update(manifest=p["tables"].pop("conditions")), "a table is called by"),
-        (lambda p: p["tables"]["encounters"]["attributes"].update(PATIENT={"role": "plain"}), "needs no line"),
+        (lambda p: p["tables"]["encounters"]["attributes"].update(PATIENT={"role": "plain"}), "already points"),
         (lambda p: p["privacy"][1].update(attribute="conditions.START"), "no set-valued attribute"),
-        (lambda p: p["output"].update(suppressed="stars"), "left out of all of them"),
+        (lambda p: p["output"].update(suppressed="stars"), "as stars"),
     ],
 )
 def test_what_cannot_be_meant_is_said(policy, change, words):

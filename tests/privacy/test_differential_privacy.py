@@ -33,7 +33,7 @@ def test_a_seed_is_refused():
         "method": "ipa",
         "seed": 3,
     }
-    with pytest.raises(PolicyError, match="'seed' must be left out"):
+    with pytest.raises(PolicyError, match="remove 'seed'"):
         load_policy(content)
 
 

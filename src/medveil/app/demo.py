@@ -142,7 +142,7 @@ def demo(rows: int, out: str | Path, *, run: Run | None = None) -> Tour:
             trials, folder / "releases", owned=folder, base=policies, seconds=180.0, run=run, keep=True
         )
         if outcomes[0].reason is not None:
-            raise UnreachableError(f"The first method made no release: {outcomes[0].reason}", "Take more rows.")
+            raise UnreachableError(f"The first method made no release: {outcomes[0].reason}", "Generate more rows.")
         run.step(Stage.COMPARE)
         write_comparison(outcomes, folder, private=False, run=run)
         (folder / "releases" / tour[0].folder).rename(folder / "release")

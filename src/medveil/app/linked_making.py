@@ -63,12 +63,10 @@ def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) ->
     )
     plan = LinkedPlan(policy)
     if policy.output.suppressed == "stars":
-        raise PolicyError(
-            "In linked tables a person who is left out is left out of all of them.", "Take 'suppressed: removed'."
-        )
+        raise PolicyError("Linked tables cannot show suppressed people as stars.", "Use 'suppressed: removed'.")
     if policy.output.format not in {"csv", "parquet", "fhir"}:
         raise PolicyError(
-            "Linked tables are written as CSV, Parquet or FHIR.", "Take 'format: csv', 'parquet' or 'fhir'."
+            "Linked tables are written as CSV, Parquet or FHIR.", "Use 'format: csv', 'parquet' or 'fhir'."
         )
     run.step(Stage.READ)
     with linked_tables(plan, workspace, run) as tables:

@@ -65,7 +65,9 @@ def linked_tables(plan: LinkedPlan, workspace: Workspace, run: Run) -> Iterator[
                     run.warn(f"'{name}.{column}' is missing in {count:,} records although its date is there.")
             strays = tables.rows(name) - tables.alive(name)
             if strays:
-                run.warn(f"{strays:,} records of '{name}' point to nobody who is there, and are left out.")
+                run.warn(
+                    f"{strays:,} records of '{name}' point to people who are not in the data; they are not published."
+                )
             _refuse(plan, name, tables, run)
         if not tables.alive(plan.root):
             raise PolicyError(f"The table '{plan.root}' holds no people.", "Give a table with at least one record.")

@@ -55,7 +55,7 @@ def refuse_by_profile(report: AuditReport) -> None:
         if found.claim["model"] in profiles() and not found.proved:
             raise PolicyError(
                 f"The release was not published under the profile '{found.claim['model']}': {found.finding.note}.",
-                "Take the column out, generalize it further, or attest that it is none of these with 'insist: true'.",
+                "Remove the column, generalize it further, or attest that it is none of these with 'insist: true'.",
             )
 
 

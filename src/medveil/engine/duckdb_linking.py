@@ -75,7 +75,7 @@ class DuckDBLinkedTables(DuckDBChangedTables):
         if present < rows:
             raise InputError(
                 f"Table '{name}': {rows - present:,} records have no '{key}', which names them.",
-                "Every record needs a key of its own: mend them, or leave them out.",
+                "Every record needs a key of its own: fix these records, or remove them.",
             )
         if distinct < rows:
             raise InputError(

@@ -42,7 +42,7 @@ class Optimal(Method):
     labels_cells: ClassVar[bool] = True
 
     suppression: Annotated[
-        float, Field(ge=0, le=1, description="The largest share of records that may be left out.")
+        float, Field(ge=0, le=1, description="The largest share of records that may be suppressed.")
     ] = 0.0
     loss: Annotated[
         LossName | Annotated[dict[LossName, Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1)],

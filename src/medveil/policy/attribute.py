@@ -97,7 +97,7 @@ class AttributePolicy(PolicyPart):
         bool | Annotated[float, Field(gt=0, le=1)],
         Field(
             description="Publish it though it looks like free text or an identifier; or, of a plain column, the share "
-            "of people whom it may single out, 0.05 where left out."
+            "of people whom it may single out (default: 0.05)."
         ),
     ] = False
     description: Annotated[

@@ -47,7 +47,7 @@ class TablePolicy(PolicyPart):
 class Policy(PolicyPart):
     """A data set, what each of its columns is, and what must hold for its release."""
 
-    data: Annotated[Data | None, Field(description="The records; left out where a frame is given.")] = None
+    data: Annotated[Data | None, Field(description="The records; not needed where a frame is given.")] = None
     attributes: Annotated[
         dict[str, AttributePolicy], Field(description="What each column is; one that is not named is not published.")
     ] = Field(default={})
@@ -103,9 +103,7 @@ class Policy(PolicyPart):
         if not self.privacy:
             raise PydanticCustomError("no_privacy", "'privacy' must name at least one model")
         if self.seed is not None and any(model.basis == "proof" for model in self.privacy):
-            raise PydanticCustomError(
-                "seed", "differential privacy draws on the system's randomness: 'seed' must be left out"
-            )
+            raise PydanticCustomError("seed", "differential privacy draws on the system's randomness: remove 'seed'")
         self._check_leakage()
         return self
 
@@ -114,7 +112,7 @@ class Policy(PolicyPart):
             return
         if any(model.declared_domains for model in self.privacy):
             raise PydanticCustomError(
-                "leakage", "under differential privacy 'leakage' must be left out: refusing a release tells of the data"
+                "leakage", "'leakage' cannot be used with differential privacy: refusing a release tells of the data"
             )
         hidden = {Role.IDENTIFIER, Role.SUBJECT}
         published = [name for name, a in self.attributes.items() if a.role not in hidden]

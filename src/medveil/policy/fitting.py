@@ -21,7 +21,7 @@ _TAKEN = frozenset({"manifest", "report", "internal", "release"})
 def check_tables(policy: Policy) -> None:
     """Refuse tables that cannot be linked: one holds the people, and every other leads to it."""
     if policy.model_fields_set & {"data", "attributes"}:
-        raise PydanticCustomError("both", "'tables' stands in the place of 'data' and 'attributes'")
+        raise PydanticCustomError("both", "'tables' replaces 'data' and 'attributes': use one or the other")
     if policy.output.database is not None:
         raise PydanticCustomError("one_table", "'output.database' is for one table, not for linked ones")
     for name in policy.tables:
@@ -49,7 +49,7 @@ def check_tables(policy: Policy) -> None:
         twice = sorted(table.key.keys() & table.attributes.keys())
         if twice:
             raise PydanticCustomError(
-                "key_twice", "'{name}' points to another table and needs no line under 'attributes'", {"name": twice[0]}
+                "key_twice", "'{name}' already points to another table: remove it from 'attributes'", {"name": twice[0]}
             )
         _own_key(policy, name)
     in_order(policy)

@@ -57,7 +57,7 @@ class OutputPolicy(PolicyPart):
         ),
     ] = "csv"
     suppressed: Annotated[
-        Literal["removed", "stars"], Field(description="Suppressed records are left out, or kept as rows of `*`.")
+        Literal["removed", "stars"], Field(description="Suppressed records are removed, or kept as rows of `*`.")
     ] = "removed"
     report: Annotated[
         bool, Field(description="Make a page for recipients, and one for the steward that compares with the original.")

@@ -24,7 +24,7 @@ Columns = Annotated[
 ]
 Header = Annotated[
     bool | None,
-    Field(description="Whether the first line holds names; where left out it does unless `columns` are given."),
+    Field(description="Whether the first line holds names (default: yes, unless `columns` are given)."),
 ]
 
 

@@ -62,7 +62,7 @@ class ExcelSpec(SourceSpec):
     name: ClassVar[str] = "excel"
     formats: ClassVar[frozenset[str]] = frozenset({"excel", "old-excel"})
     path: Annotated[str, Field(description="The file, relative to the policy.")]
-    sheet: Annotated[str | None, Field(description="The sheet; the first one where left out.")] = None
+    sheet: Annotated[str | None, Field(description="The sheet (default: the first).")] = None
 
     @property
     def file(self) -> str:

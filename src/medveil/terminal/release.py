@@ -61,8 +61,8 @@ def show_release(release: Release) -> None:
         console.print(Text(f"Published as they are, and part of no claim: {', '.join(plain)}."))
     for name, table in manifest.tables.items():
         told = table["rows"]
-        strays = f"; {told['strays']:,} that point to nobody are left out" if told["strays"] else ""
-        console.print(f"{table['file']}: {told['published']:,} records of '{name}'{strays}.")
+        strays = f"; {told['strays']:,} that point to people who are not in the data are not published"
+        console.print(f"{table['file']}: {told['published']:,} records of '{name}'{strays if told['strays'] else ''}.")
     show_uncovered(manifest.uncovered)
     _show_advice(advice(release.folder))
     if not can_be_made():

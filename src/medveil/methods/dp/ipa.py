@@ -84,8 +84,8 @@ class InformativePreserving(DifferentiallyPrivate):
         Field(
             gt=0,
             le=1_000_000,
-            description="Proved: how many cells without a record may be expected to pass their thresholds; where left "
-            "out, as many as the expected loss is least with.",
+            description="Proved: how many cells without a record may be expected to pass their thresholds "
+            "(default: as many as give the least expected loss).",
         ),
     ] = None
     expected_records: Annotated[

@@ -60,7 +60,7 @@ class Doorkeeper:
             return "This is not the name of this studio. Open the address that 'medveil studio' printed."
         if method in SAFE or self._from_here(headers):
             return None
-        return "This did not come from a page of this studio. Open it anew and try again."
+        return "This did not come from a page of this studio. Reload the page and try again."
 
     def _from_here(self, headers: Headers) -> bool:
         """Browsers say from which site a request comes; the origin is hidden by no-referrer and only the older way."""
