@@ -1,5 +1,8 @@
 """k, l and t of a frame in one line, against the long way through a file and against pandas."""
 
+import sys
+import tempfile
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -66,6 +69,25 @@ def test_values_are_the_same_where_a_file_has_them_the_same(rows):
     found = medveil.measure(texts, quasi=["a", "b"], sensitive=["s"])
     long_way = medveil.measure(texts, quasi=["a", "b"], sensitive=["s"], other=texts)
     assert found.reached == long_way.reached
+
+
+def test_nothing_is_written_to_disk(table, tmp_path, monkeypatch):
+    folder = tmp_path / "passage"
+    folder.mkdir(mode=0o500)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.chdir(folder)
+    opened = []
+
+    def note(event, arguments):
+        if event in {"open", "os.mkdir"} and not sys.is_finalizing():
+            opened.append((event, arguments))
+
+    sys.addaudithook(note)
+    found = medveil.measure(table, quasi=QUASI, sensitive=SENSITIVE)
+    made = [arguments[0] for event, arguments in opened if event == "os.mkdir" or set(str(arguments[1])) & set("wax+")]
+    assert found.k >= 1
+    assert [path for path in made if "__pycache__" not in str(path)] == []
+    assert list(folder.iterdir()) == []
 
 
 def test_a_copy_of_no_row_is_made():

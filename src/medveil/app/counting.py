@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from medveil.cells import Cells, make_cells
 from medveil.codes.rank import rank_combinations
-from medveil.engine import with_rows
+from medveil.engine import as_texts
 from medveil.run import Run, Stage
 from medveil.sources.frame import FrameSource
 from medveil.table.arrow import number_array, numpy_of
@@ -19,8 +19,8 @@ from medveil.table.arrow import number_array, numpy_of
 def count_frame(source: FrameSource, quasi: Sequence[str], sensitive: Sequence[str], run: Run) -> Cells:
     """The distinct tuples of these columns with their counts.
 
-    Columns are numbered as they are typed. Only their distinct values go through an engine, which makes texts of them
-    as of any other data; values that are the same text then have the same code.
+    Columns are numbered as they are typed. Only their distinct values are made texts, as an engine makes them of any
+    other data; values that are the same text then have the same code.
     """
     names = (*quasi, *sensitive)
     run.step(Stage.COUNT)
@@ -56,6 +56,5 @@ def _texts(values: Sequence[pa.Array], source: FrameSource, run: Run) -> list[pa
     names = [f"c{place}" for place in range(len(values))]
     filled = [pa.concat_arrays([one, pa.nulls(longest - len(one), one.type)]) for one in values]
     small = FrameSource(tuple(names), source.missing, pa.table(filled, names=names))
-    with run.engine(small, names, may_be_empty=True) as engine:
-        read = with_rows(engine).texts(names)
+    read = as_texts(small, names, run.interrupting)
     return [read[name].combine_chunks().slice(0, len(one)) for name, one in zip(names, values, strict=True)]

@@ -16,7 +16,7 @@ from medveil.engine.interface import (
     WrittenPart,
     with_rows,
 )
-from medveil.engine.opening import open_engine, own_tables
+from medveil.engine.opening import as_texts, open_engine, own_tables
 
 if TYPE_CHECKING:
     from medveil.engine.specification import EngineSpec
@@ -29,6 +29,7 @@ __all__ = [
     "RowEngine",
     "Snapshot",
     "WrittenPart",
+    "as_texts",
     "engines",
     "named_engine",
     "open_engine",

@@ -83,3 +83,14 @@ class Session:
             yield view
         finally:
             self.connection.unregister(view)
+
+
+class MemorySession(Session):
+    """A connection that writes nothing to disk, for what fits into memory."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"})
+        self.refused = None
+
+    def close(self) -> None:
+        self.connection.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+import pyarrow as pa
+
 from medveil.engine.interface import Engine, Interrupting, Limits
 from medveil.engine.tables import TableFactory
 from medveil.sources.source import Source
@@ -29,3 +31,10 @@ def own_tables() -> TableFactory:
     from medveil.engine.duckdb import DuckDB  # noqa: PLC0415
 
     return DuckDB()
+
+
+def as_texts(source: Source, columns: Sequence[str], interrupting: Interrupting = nullcontext) -> pa.Table:
+    """Columns of a source that fits into memory, in order, as an engine reads them; nothing is written to disk."""
+    from medveil.engine.duckdb_texts import texts_in_memory  # noqa: PLC0415
+
+    return texts_in_memory(source, columns, interrupting)
