@@ -123,5 +123,5 @@ def test_labels_that_overlap_have_no_cells():
 
 def test_cells_without_sensitive_columns_are_all_of_one_number():
     """A column of stars beside others is looked at by combinations of sensitive values, also where there are none."""
-    published, kept = _numbered(np.empty((0, 3), dtype=np.int32), np.empty((0, 2), dtype=np.int64), [])
+    published, kept = _numbered(np.empty((0, 3), dtype=np.int32), np.empty((0, 2), dtype=np.int32), [])
     assert (published.tolist(), kept.tolist()) == ([0, 0, 0], [0, 0])

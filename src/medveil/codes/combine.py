@@ -38,7 +38,8 @@ def combine(columns: Sequence[NDArray[Any]], sizes: Sequence[int], rows: int = 0
         if limit * size > LARGE:
             found, keys = dense(keys, limit)
             limit = len(found)
-        keys = keys * size + column
+        keys *= size
+        keys += column
         limit *= size
     found, numbers = dense(keys, max(limit, 1))
     first = np.zeros(len(found), dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,12 +111,25 @@ def association(a: Column, b: Column, weights: Floats) -> float | None:
     """Pearson's correlation of two numbers, the correlation ratio of a number and a category, Cramer's V of two
     categories, of items with these weights; None where one of them does not vary.
     """
+    a, b, weights = _paired(a, b, weights)
     weights = weights * a.known[a.labels] * b.known[b.labels]
     if not weights.any():
         return None
     if isinstance(a, Categories):
         return _cramer(_table(a, b, weights)) if isinstance(b, Categories) else _correlation_ratio(a, b, weights)
     return _correlation_ratio(b, a, weights) if isinstance(b, Categories) else _pearson(a, b, weights)
+
+
+def _paired(a: Column, b: Column, weights: Floats) -> tuple[Column, Column, Floats]:
+    """The same items, those of one pair of labels together where there are fewer pairs than items."""
+    width = len(b.known)
+    number = len(a.known) * width
+    if number > len(weights):
+        return a, b, weights
+    mass = np.bincount(a.labels * width + b.labels, weights, minlength=number).astype(np.float64)
+    pairs = np.flatnonzero(mass)
+    of_a, of_b = np.divmod(pairs, width)
+    return replace(a, labels=of_a), replace(b, labels=of_b), mass[pairs]
 
 
 def _centred(column: Numbers, weights: Floats) -> tuple[Floats, float]:

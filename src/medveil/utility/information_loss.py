@@ -16,6 +16,7 @@ from medveil.utility.ncp import NormalizedCertaintyPenalty
 from medveil.utility.rate import Rate
 
 Codes = NDArray[np.int64]
+Labels = NDArray[np.int32]
 
 
 class InformationLoss(Measure):
@@ -60,22 +61,26 @@ def cell_distance(comparison: Comparison) -> float | None:
     if own is None:
         return None
     published, kept = _numbered(tuples.labels, own, sizes)
-    lost = ~np.isin(kept, published)
-    for position, coverage in enumerate(comparison.coverage.values()):
-        own[position, lost] = _star(coverage)
-    published, kept = _numbered(tuples.labels, own, sizes)
     number = int(max(published.max(initial=0), kept.max(initial=0))) + 1
+    there = np.zeros(number, dtype=np.bool_)
+    there[published] = True
+    lost = ~there[kept]
+    if lost.any():
+        for position, coverage in enumerate(comparison.coverage.values()):
+            own[position, lost] = _star(coverage)
+        published, kept = _numbered(tuples.labels, own, sizes)
+        number = int(max(published.max(initial=0), kept.max(initial=0))) + 1
     original = np.bincount(kept, cells.counts, minlength=number).astype(np.float64)
     rows = np.bincount(published, tuples.records, minlength=number).astype(np.float64)
     return earth_movers_distance(original, rows)
 
 
-def _labels_of_cells(comparison: Comparison, columns: Sequence[Coverage], sizes: Sequence[int]) -> Codes | None:
+def _labels_of_cells(comparison: Comparison, columns: Sequence[Coverage], sizes: Sequence[int]) -> Labels | None:
     """The label that each cell of the original would be published as in each column, -1 where there is none; None where
     there are several. Labels of a dimension may differ by sensitive value, but must not overlap for one.
     """
     cells, dimensions = comparison.problem.cells, len(comparison.coverage)
-    own = np.empty((len(columns), len(cells)), dtype=np.int64)
+    own = np.empty((len(columns), len(cells)), dtype=np.int32)
     codes = [*cells.codes, *cells.sensitive.values()]
     tuples = comparison.tuples.labels
     everything = np.array([tuples[position] == _star(columns[position]) for position in range(dimensions)])
@@ -117,11 +122,14 @@ def _together(published: Codes, kept: Codes) -> Iterator[tuple[Codes, Codes]]:
         yield first[a:b], second[c:d]
 
 
-def _numbered(published: NDArray[np.int32], own: Codes, sizes: list[int]) -> tuple[Codes, Codes]:
+def _numbered(published: Labels, own: Labels, sizes: list[int]) -> tuple[Codes, Codes]:
     """One number for each combination, the same in both tables; -1 stands for a label that is not published."""
-    both = np.concatenate([published.astype(np.int64), own], axis=1)
-    both = np.where(both < 0, np.array(sizes)[:, None] - 1, both)
-    _, numbers = combine(list(both), sizes, both.shape[1])
+    both = []
+    for shown, mine, size in zip(published, own, sizes, strict=True):
+        column = np.concatenate([shown, mine])
+        column[column < 0] = size - 1
+        both.append(column)
+    _, numbers = combine(both, sizes, published.shape[1] + own.shape[1])
     return numbers[: published.shape[1]], numbers[published.shape[1] :]
 
 
