@@ -129,7 +129,7 @@ def share(values: Sequence[str], fits: Callable[[str], object]) -> float:
 def shares_of_patterns(values: Sequence[str]) -> dict[Pattern, float]:
     """The share of values that fit each pattern. A short number fits none, and is not asked."""
     asked = [text for text in map(str.strip, values) if not _is_short_number(text)]
-    return {pattern: sum(map(pattern.fits, asked)) / max(len(values), 1) for pattern in PATTERNS}
+    return {pattern: sum(map(bool, map(pattern.fits, asked))) / max(len(values), 1) for pattern in PATTERNS}
 
 
 def _is_short_number(text: str) -> bool:
