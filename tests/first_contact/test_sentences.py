@@ -3,7 +3,8 @@
 import pytest
 
 import medveil
-from medveil.terminal.release import show_release
+from medveil.risk.leakage_count import _tidy
+from medveil.terminal.release import _share, show_release
 
 K = [{"model": "k-anonymity", "k": 5}]
 
@@ -28,8 +29,18 @@ def test_a_column_that_lost_everything_is_told_and_a_plain_one_too(shown):
 
 
 def test_leakage_that_rises_is_explained(shown):
-    frame = {"age": [str(i % 9) for i in range(180)], "dose": [str(i * 7 % 40) for i in range(180)]}
-    quasi = {"role": "quasi", "type": "number"}
-    said = shown(frame, {"age": quasi, "dose": quasi}, "mondrian")
-    before, after = said.split("age quasi ")[1].split()[:2]
-    assert (float(after) > float(before) + 0.0005) <= ("a label then also tells the group" in said)
+    numbers = range(300)
+    frame = {
+        "job": [str(i * i % 7) for i in numbers],
+        "ward": [str(i * i * i % 11) for i in numbers],
+        "town": [str(i * i % 13 + i % 5) for i in numbers],
+    }
+    said = shown(frame, {name: {"role": "quasi", "type": "category"} for name in frame}, "mondrian")
+    shares = [said.split(f"{name} quasi ")[1].split()[:2] for name in frame]
+    assert any(float(after) > float(before) + 0.001 for before, after in shares), said
+    assert "so that a label also tells the group" in said
+
+
+def test_a_zero_has_no_sign():
+    assert [str(number) for number in (_tidy(-0.0), _tidy(-1e-15), _tidy(0.25))] == ["0.0", "0.0", "0.25"]
+    assert _share({"normalized": -0.0}) == "0.000"

@@ -142,6 +142,12 @@ def test_a_file_that_is_not_utf8_further_down(written):
         rows(written(content))
 
 
+def test_a_file_that_is_packed_may_be_meant(tmp_path):
+    (tmp_path / "conditions.csv.gz").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"Did you mean 'conditions\.csv\.gz'"):
+        open_source(tmp_path / "conditions.csv")
+
+
 def test_a_missing_file_and_a_folder(tmp_path):
     with pytest.raises(InputError, match="no file"):
         open_source(tmp_path / "none.csv")

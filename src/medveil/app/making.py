@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from pydantic import ValidationError
 
 from medveil.app.about import about, described
 from medveil.app.advice import advice_on
@@ -24,6 +26,7 @@ from medveil.app.proving import prove
 from medveil.app.singling_out import refuse_telling_columns, refuse_telling_release, sensitive_warnings
 from medveil.errors import PolicyError
 from medveil.evaluation.comparison import Comparison
+from medveil.methods import methods
 from medveil.methods.problem import Problem
 from medveil.policy import Policy
 from medveil.release.changes import pseudonyms_for_recipients
@@ -62,7 +65,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
     with prepare(policy, source, workspace, run) as problem:
         reason = policy.method.why_refused(problem)
         if reason:
-            raise PolicyError(f"The method '{policy.method.name}' does not fit: {reason}.", "Choose another method.")
+            raise PolicyError(f"The method '{policy.method.name}' does not fit: {reason}.", _fitting(problem))
         refuse_telling_columns(policy, problem)
         warnings = [*policy.method.warnings(problem), *sensitive_warnings(policy, problem)]
         for words in warnings:
@@ -102,6 +105,17 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         wanted = policy.output.report and can_be_made()
         reports = make_reports(manifest, comparison, content) if wanted else None
         return Made(manifest, reports, source.types)
+
+
+def _fitting(problem: Problem) -> str:
+    """Which methods take a problem, with the parameters that they have by themselves."""
+    known: list[str] = []
+    for name, method in methods().items():
+        with suppress(ValidationError):  # one that needs parameters is not proposed
+            known += [name] if method().why_refused(problem) is None else []
+    if not known:
+        return "Change that: no method fits."
+    return f"Change that, or choose a method that fits: {', '.join(known)}."
 
 
 def _status(draft: Draft, problem: Problem) -> Status:

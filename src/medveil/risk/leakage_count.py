@@ -111,7 +111,7 @@ class Counter:
 
 def _tidy(bits: float) -> float:
     """Without the last digits, which depend on the order of entries."""
-    return max(round(bits, 11), 0.0)
+    return max(0.0, round(bits, 11))  # of two zeros the first is taken, which has no sign
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from medveil.errors import InputError
+from medveil.errors import InputError, did_you_mean
 
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/|jdbc:|odbc:", re.IGNORECASE)
 _SECRET = re.compile(r"\b(pwd|password|uid|user id|server|database|host)\s*=", re.IGNORECASE)
@@ -17,7 +17,7 @@ def check_file(path: Path, *, may_be_empty: bool = False) -> None:
     """Refuse what is no file that can be read. An address is not repeated: it may hold a password."""
     refuse_addresses(str(path))
     if not path.exists():
-        raise InputError(f"There is no file '{path}'.", "Paths in a policy are relative to the policy file.")
+        raise InputError(f"There is no file '{path}'.", _instead_of(path))
     if not path.is_file():
         raise InputError(f"'{path}' is not a file.", "Name a CSV or Parquet file.")
     try:
@@ -27,6 +27,15 @@ def check_file(path: Path, *, may_be_empty: bool = False) -> None:
         raise InputError(f"'{path.name}' cannot be opened.", "Check its permissions.") from None
     if empty and not may_be_empty:
         raise InputError(f"'{path.name}' is empty.", "Give a table with a header line and records.")
+
+
+def _instead_of(path: Path) -> str:
+    """The file that may have been meant: one that is called alike, or packed."""
+    try:
+        near = did_you_mean(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
+    except OSError:
+        near = ""
+    return near if near.startswith("Did") else "Paths in a policy are relative to the policy file."
 
 
 def refuse_addresses(text: str) -> None:

@@ -54,7 +54,7 @@ def show_release(release: Release) -> None:
     if any(_rises(leak) for leak in leaks.values()):
         console.print(
             "Leakage is what the labels of a column tell by themselves. It rises where a column is cut in other places "
-            "from group to group: a label then also tells the group."
+            "from group to group, so that a label also tells the group, and a little where records were left out."
         )
     plain = [name for name, attribute in _columns_of(manifest) if attribute["role"] == "plain"]
     if plain:
@@ -101,7 +101,7 @@ def _internal(release: Release, name: str) -> dict[str, Any] | None:
 
 def _share(leak: Mapping[str, Any] | None) -> str:
     """What a column leaks; rounding leaves no sign."""
-    return "" if leak is None else f"{max(leak['normalized'], 0.0):.3f}"
+    return "" if leak is None else f"{max(0.0, leak['normalized']):.3f}"
 
 
 def _level(level: int | None, leak: Mapping[str, Any]) -> str:
