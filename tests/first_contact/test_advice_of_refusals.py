@@ -328,7 +328,12 @@ CASES = {
             changed(privacy=[{"model": "t-closeness", "t": 0.9, "distance": "equal"}]),
             changed(
                 privacy=[{"model": "t-closeness", "t": 0.9, "distance": "hierarchical"}],
-                attributes={"ill": {"role": "sensitive", "hierarchy": {**MASK, "length": 1}}},
+                attributes={
+                    "ill": {
+                        "role": "sensitive",
+                        "hierarchy": {"type": "taxonomy", "tree": {"x": ["a", "b"], "y": ["c"]}},
+                    }
+                },
             ),
         ),
     ),
@@ -696,5 +701,4 @@ def test_every_piece_of_advice_is_followed_or_has_a_reason_not_to_be():
         and not any(re.match(pattern, words) for pattern in EXEMPT)
         and not any(re.match(pattern, place) for pattern in ELSEWHERE)
     ]
-    assert {place for place, _ in left} == set(NOT_HERE), left
-    assert len(left) <= 27, "a new piece of advice needs somebody who follows it"
+    assert {place for place, _ in left} == set(NOT_HERE), "a new file with advice needs somebody who follows it"
