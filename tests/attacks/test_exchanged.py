@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import medveil
+from medveil.errors import UnreachableError
 from medveil.release.catalog import catalog_of
 
 AGE = {"type": "intervals", "domain": [0, 99], "widths": [10, 20]}
@@ -157,3 +158,15 @@ def test_numbers_of_records_may_be_exchanged_too(original, tmp_path):
     second = made(pa.Table.from_pylist(table, original.schema), privacy, method, tmp_path / "second")
     for name in RECIPIENTS:
         assert (first.folder / name).read_bytes() == (second.folder / name).read_bytes(), name
+
+
+def test_a_run_that_ends_for_failing_groups_ends_the_same_way(original, tmp_path):
+    """C4: with `on_failure: refuse` as with `leave_out` the groups' own values decide, whoever of them has which."""
+    privacy = [K, {"model": "l-diversity", "l": 3}]
+    first = made(original, privacy, {}, tmp_path / "first")
+    told = []
+    for table in (original, exchanged(original, first, seed=2)[0]):
+        with pytest.raises(UnreachableError, match="groups fail a model") as refused:
+            made(table, privacy, {"on_failure": "refuse"}, tmp_path / "refused")
+        told.append(str(refused.value))
+    assert told[0] == told[1]
