@@ -170,4 +170,7 @@ def test_the_command_shows_the_folder(export, tmp_path):
     shown = CliRunner().invoke(app, ["inspect", str(export), "--policy-out", str(tmp_path / "p.yaml")])
     assert shown.exit_code == 0
     assert "Condition.encounter points to Encounter.id." in shown.output
-    assert (tmp_path / "p.yaml").is_file()
+    made = CliRunner().invoke(app, ["anonymize", str(tmp_path / "p.yaml"), "--out", str(tmp_path / "out")])
+    assert made.exit_code == 0
+    assert "Condition.csv and Condition.ndjson:" in made.output
+    assert medveil.audit(tmp_path / "out", tmp_path / "p.yaml").ok

@@ -62,7 +62,8 @@ def show_release(release: Release) -> None:
     for name, table in manifest.tables.items():
         told = table["rows"]
         strays = f"; {told['strays']:,} that point to people who are not in the data are not published"
-        console.print(f"{table['file']}: {told['published']:,} records of '{name}'{strays if told['strays'] else ''}.")
+        files = " and ".join([table["file"], *([table["fhir"]["file"]] if "fhir" in table else [])])
+        console.print(f"{files}: {told['published']:,} records of '{name}'{strays if told['strays'] else ''}.")
     show_uncovered(manifest.uncovered)
     _show_advice(advice(release.folder))
     if not can_be_made():
