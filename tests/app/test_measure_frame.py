@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import medveil
 from medveil.datasets import patients
+from medveil.errors import InputError
 
 QUASI, SENSITIVE = ["age", "sex", "region"], ["disease"]
 
@@ -69,6 +70,28 @@ def test_values_are_the_same_where_a_file_has_them_the_same(rows):
     found = medveil.measure(texts, quasi=["a", "b"], sensitive=["s"])
     long_way = medveil.measure(texts, quasi=["a", "b"], sensitive=["s"], other=texts)
     assert found.reached == long_way.reached
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a", " a", None, "b", float("nan"), "a"],
+        [1, True, "1", 1.0, None, "True"],
+        ["a\ud800", "a", "a", None, "b", "a\ud800"],
+    ],
+    ids=["texts", "equal objects", "half a character"],
+)
+def test_python_objects_are_the_texts_that_they_are_written_as(values):
+    frame = pd.DataFrame({"a": pd.Series(values, dtype=object), "s": list("xyxyxy")})
+    found = medveil.measure(frame, quasi=["a"], sensitive=["s"])
+    long_way = medveil.measure(frame, quasi=["a"], sensitive=["s"], other=frame)
+    assert found.reached == long_way.reached
+
+
+def test_lists_are_refused_in_a_sentence():
+    frame = pd.DataFrame({"a": [[1], [2], [1]]})
+    with pytest.raises(InputError, match="A column of the frame holds lists or records"):
+        medveil.measure(frame, quasi=["a"])
 
 
 def test_nothing_is_written_to_disk(table, tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from medveil.cells import Cells, make_cells
 from medveil.codes.rank import rank_combinations
 from medveil.engine import as_texts
+from medveil.errors import InputError
 from medveil.run import Run, Stage
 from medveil.sources.frame import FrameSource
 from medveil.table.arrow import number_array, numpy_of
@@ -39,11 +40,15 @@ def count_frame(source: FrameSource, quasi: Sequence[str], sensitive: Sequence[s
 def _numbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """The column as numbers of its distinct values, the missing one among them."""
     whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if pa.types.is_nested(whole.type):
+        raise InputError("A column of the frame holds lists or records.", "Flatten it, or name other columns.")
     if not pa.types.is_dictionary(whole.type):
         return whole.dictionary_encode(null_encoding="encode")
     if not whole.null_count:
         return whole if pa.types.is_int32(whole.indices.type) else _with_int32(whole)
-    return whole.dictionary_decode().dictionary_encode(null_encoding="encode")
+    codes = whole.indices.cast(pa.int32()).fill_null(len(whole.dictionary))
+    values = pa.concat_arrays([whole.dictionary, pa.nulls(1, whole.dictionary.type)])
+    return pa.DictionaryArray.from_arrays(codes, values)
 
 
 def _with_int32(column: pa.DictionaryArray) -> pa.DictionaryArray:

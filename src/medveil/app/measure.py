@@ -203,7 +203,7 @@ def _count(
     roles = {**dict.fromkeys(quasi, Role.QUASI.value), **dict.fromkeys(sensitive, Role.SENSITIVE.value)}
     if len(roles) < len(quasi) + len(sensitive):
         raise PolicyError("A column is named twice.", "Name every column once.")
-    source = open_frame(frame, options.get("missing", ()), columns=roles)
+    source = open_frame(frame, options.get("missing", ()), columns=roles, numbered=True)
     cells = count_frame(source, quasi, sensitive, run)
     run.step(Stage.MEASURE)
     first, group = combine(list(cells.codes), [len(cells.domains[name]) for name in cells.quasi], len(cells))

@@ -89,7 +89,9 @@ class MemorySession(Session):
     """A connection that writes nothing to disk, for what fits into memory."""
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect(config={"temp_directory": "", "autoinstall_known_extensions": "false"})
+        # Little is computed: starting threads would take longer.
+        config: dict[str, Any] = {"temp_directory": "", "autoinstall_known_extensions": "false", "threads": 1}
+        self.connection = duckdb.connect(config=config)
         self.refused = None
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
@@ -29,9 +30,13 @@ class FrameSource(Source):
         return self.table.rename_columns(list(self.names)).to_reader()
 
 
-def open_frame(frame: Any, missing: Collection[str], columns: Collection[str] | None = None) -> FrameSource:
-    """A frame as a source; with `columns` only these are read, as far as the frame has them."""
-    table = to_arrow(frame, columns)
+def open_frame(
+    frame: Any, missing: Collection[str], columns: Collection[str] | None = None, *, numbered: bool = False
+) -> FrameSource:
+    """A frame as a source; with `columns` only these are read, as far as the frame has them. `numbered`: a column of
+    Python's texts may come as numbers of its distinct values, which is quicker than copying every text.
+    """
+    table = to_arrow(frame, columns, numbered=numbered)
     return FrameSource(check_names(table.column_names, "The frame"), MISSING | frozenset(missing), table)
 
 
@@ -45,7 +50,7 @@ class FrameSpec(SourceSpec):
         return open_frame(self.frame, self.missing)
 
 
-def to_arrow(frame: Any, columns: Collection[str] | None = None) -> pa.Table:
+def to_arrow(frame: Any, columns: Collection[str] | None = None, *, numbered: bool = False) -> pa.Table:
     """A frame as an Arrow table, or these columns of it; a row index is not part of the data."""
     import narwhals as nw  # noqa: PLC0415
 
@@ -67,7 +72,9 @@ def to_arrow(frame: Any, columns: Collection[str] | None = None) -> pa.Table:
         ) from None
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
     wanted = [name for name in eager.columns if columns is None or name in columns]
-    return pa.table([_column(eager[name]) for name in wanted], names=wanted)
+    made = [(_numbered(eager[name]) if numbered else None) for name in wanted]
+    arrays = [_column(eager[name]) if one is None else one for name, one in zip(wanted, made, strict=True)]
+    return pa.table(arrays, names=wanted)
 
 
 def _refuse_odd_names(names: Sequence[Any]) -> None:
@@ -82,6 +89,24 @@ def _refuse_odd_names(names: Sequence[Any]) -> None:
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a character: no file can hold it."""
+
+
+def _numbered(series: Any) -> pa.DictionaryArray | None:
+    """A column of Python's texts as numbers of its distinct values; None where it holds anything else, since objects
+    that are equal, such as 1 and True, may be written differently.
+    """
+    native = series.to_native()
+    if str(getattr(native, "dtype", "")) != "object" or not hasattr(native, "factorize"):
+        return None
+    try:
+        codes, values = native.factorize()
+        if all(isinstance(value, str) for value in values):
+            absent = codes < 0
+            numbers = pa.array(codes.astype(np.int32), mask=absent if absent.any() else None)
+            return pa.DictionaryArray.from_arrays(numbers, pa.array(values, pa.string()))
+    except (TypeError, UnicodeError):  # a value that cannot be hashed, or half a character
+        pass
+    return None
 
 
 def _column(series: Any) -> pa.Array:
