@@ -1,7 +1,7 @@
 """Any use case in a process of its own, which speaks lines of JSON: `python -m medveil.worker`.
 
     in:   {"use_case": "anonymize", "arguments": {...}, "limits": {...}, "folder": ..., "root": ..., "also": [...],
-           "owned": ..., "ledgers": ..., "nice": true}; all but the first two may be left out
+           "owned": ..., "ledgers": ..., "connections": {...}, "nice": true}; all but the first two may be left out
     out:  {"started": bytes}, {"event": {...}} as often as there is one, then {"result": ...} or {"error": {...}}
 
 With `--ready` it loads everything that a run may need before it reads its task. With `--desk` it answers one task after
@@ -46,10 +46,12 @@ from medveil.app.preview import preview
 from medveil.app.rows import peek, rows
 from medveil.app.starter import starter
 from medveil.app.truthful import truthful
+from medveil.connections import Connections
 from medveil.engine import Limits
 from medveil.errors import CancelledError, MedveilError
 from medveil.kernels import load_numba
 from medveil.release.ledgers import Ledgers
+from medveil.report.page import can_be_made
 from medveil.run import Event, Run
 from medveil.system import end_group, lower_priority, peak_memory
 from medveil.workspace import Workspace
@@ -99,7 +101,10 @@ def work(task: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], unw
         cancelled=unwanted.is_set,
         limits=Limits(**task.get("limits", {})),
         workspace=Workspace(
-            Path(task.get("folder") or ""), None if root is None else Path(root), tuple(map(Path, task.get("also", ())))
+            Path(task.get("folder") or ""),
+            None if root is None else Path(root),
+            tuple(map(Path, task.get("also", ()))),
+            Connections(task.get("connections", {})),
         ),
         ledgers=None if index is None else Ledgers(index=Path(index)),
     )
@@ -114,8 +119,10 @@ def load() -> None:
     """Import what runs import when they need it: the parts, the engine and what draws."""
     load_numba()
     parts()
-    for name in ("medveil.engine.duckdb", "medveil.report.plotting", "medveil.auditor.known"):
+    for name in ("medveil.engine.duckdb", "medveil.auditor.known"):
         importlib.import_module(name)
+    if can_be_made():
+        importlib.import_module("medveil.report.plotting")
 
 
 def answer(tell: Callable[[Mapping[str, Any]], None]) -> None:

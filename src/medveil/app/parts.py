@@ -18,7 +18,7 @@ from medveil.sources import sources
 from medveil.sources.frame import FrameSpec
 from medveil.table.schema import Kind, Role
 
-TOLD = ("basis", "needs_sensitive", "declared_domains", "proves", "needs_k", "kinds")
+TOLD = ("basis", "needs_sensitive", "about_sets", "declared_domains", "proves", "needs_k", "kinds")
 """What parts declare of themselves and forms want to know."""
 
 

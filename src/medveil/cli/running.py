@@ -40,11 +40,11 @@ def running(threads: int | None = None, memory: str | None = None, engine: str |
             ledgers=Ledgers(index=state / LEDGERS),
             engines=None if chosen is None else chosen.open,
             tables=chosen,
-            workspace=Workspace(connections=_connections()),
+            workspace=Workspace(connections=named_connections()),
         )
 
 
-def _connections() -> Connections:
+def named_connections() -> Connections:
     """The databases that the environment names: in a file, and one by one, in whatever case."""
     from medveil.connections import Connections, read_connections  # noqa: PLC0415
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from medveil.cli.running import STATE
+from medveil.cli.running import STATE, named_connections
 
 
 def studio(
@@ -30,7 +30,11 @@ def studio(
         raise InputError(f"There is no folder '{data}'.", "Name one with --data.")
     state = Path(os.environ.get(STATE) or state_folder())
     settings = StudioSettings(
-        folder=(folder or state / "studio").resolve(), data=data.resolve(), ledgers=state / "ledgers", port=port
+        folder=(folder or state / "studio").resolve(),
+        data=data.resolve(),
+        ledgers=state / "ledgers",
+        port=port,
+        connections=named_connections().addresses,
     )
     # One line, however narrow the terminal: it is copied, and read by programs.
     serve(settings, tell=lambda address: print(address, flush=True), browser=not no_browser)  # noqa: T201

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from medveil.workspace import Workspace
@@ -14,7 +15,8 @@ DATABASE = "studio.sqlite"
 @dataclass(frozen=True)
 class StudioSettings:
     """folder: the one folder of all state. data: the root of what can be chosen on this computer. ledgers: the user's
-    index of privacy ledgers, which the command line keeps too. most_upload: bytes. look_seconds: how long a look at the
+    index of privacy ledgers, which the command line keeps too. connections: the addresses of the databases that may be
+    named; they are on no page and in no file of the studio. most_upload: bytes. look_seconds: how long a look at the
     data may take.
     """
 
@@ -23,6 +25,7 @@ class StudioSettings:
     ledgers: Path
     host: str = "127.0.0.1"
     port: int = 8760
+    connections: Mapping[str, str] = field(default_factory=dict, repr=False)
     most_upload: int = 20_000_000_000
     most_columns: int = 2_000
     look_seconds: float = 1_800.0

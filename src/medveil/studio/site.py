@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import jinja2
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -35,7 +35,7 @@ class Studio:
     """One studio: everything that pages need.
 
     shown: the paths behind the names under which files of this computer were listed since the start. streams: the
-    event streams that are open.
+    event streams that are open. editing: held while a policy is read and written, so that no change is lost.
     """
 
     settings: StudioSettings
@@ -48,6 +48,7 @@ class Studio:
     shown: dict[str, str] = field(default_factory=dict)
     streams: set[object] = field(default_factory=set)
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
+    editing: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     # Projects and their policies
 
@@ -82,11 +83,29 @@ class Studio:
         if look.state != DONE:
             return None
         text = change(look.result["policy"], ["data"], project.data["data"])
-        return self.revise(project, text)[0]
+        with self.editing:
+            # Another page may have made it in the meantime.
+            return self.store.revision(project.id) or self.revise(project, text)[0]
+
+    def amend(self, project: Project, edit: Callable[[Revision], str]) -> tuple[Revision | None, Mapping[str, Any]]:
+        """A new version, made of the policy as it stands now: what another tab has changed meanwhile stays."""
+        with self.editing:
+            now = self.policy(project)
+            if now is None:
+                raise HTTPException(404)
+            return self.revise(project, edit(now))
 
     def revise(self, project: Project, text: str) -> tuple[Revision | None, Mapping[str, Any]]:
         """A new version of the policy where the text is one, and what was found when it was checked."""
+        with self.editing:
+            return self._revise(project, text)
+
+    def _revise(self, project: Project, text: str) -> tuple[Revision | None, Mapping[str, Any]]:
         checked = self.desk.ask("check", {"text": text})
+        if checked["policy"] is not None and checked["policy"].get("tables"):
+            line = next((number for number, one in enumerate(text.splitlines(), 1) if one.startswith("tables:")), None)
+            fault = {"line": line, "place": "tables", "sentence": self.words.policy.linked}
+            return None, {**checked, "policy": None, "faults": [fault]}
         if checked["policy"] is None:
             return None, checked
         if checked["policy"].get("data") != project.data["data"]:
@@ -104,7 +123,7 @@ class Studio:
         (self.settings.project(project.id) / "policy.yaml").write_text(text, encoding="utf-8")
         return revision, checked
 
-    async def once(self, use_case: str, arguments: Mapping[str, Any], project: str) -> Any:
+    def once(self, use_case: str, arguments: Mapping[str, Any], project: str) -> Any:
         """The answer to a question that is not to be remembered, such as a peek: it stands in no database."""
         workspace = self.settings.workspace(project)
         task = {
@@ -113,8 +132,9 @@ class Studio:
             "folder": str(workspace.folder),
             "root": str(workspace.root),
             "also": [str(root) for root in workspace.also],
+            "connections": dict(self.settings.connections),
         }
-        return await run_in_threadpool(self.queue.ask, task)
+        return self.queue.ask(task)
 
     # Pages
 

@@ -247,6 +247,7 @@ class Queue:
             "arguments": job.task,
             "owned": str(passage),
             "ledgers": str(self.settings.ledgers),
+            "connections": dict(self.settings.connections),
             "nice": job.lane == "run",
             **confined,
         }

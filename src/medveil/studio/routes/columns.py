@@ -107,10 +107,7 @@ async def set_roles(request: Request) -> Response:
     project = studio.project(request)
     form = await request.form()
 
-    def save() -> None:
-        revision = studio.policy(project)
-        if revision is None:
-            raise HTTPException(404)
+    def edit(revision: Revision) -> str:
         text, attributes = revision.text, revision.checked["policy"]["attributes"]
         known = studio.desk.parts["words"]["roles"]
         for column in _columns(studio, project, revision, _exposure(studio, project, revision)):
@@ -121,11 +118,11 @@ async def set_roles(request: Request) -> Response:
                 text = change(text, ["attributes", name], None)
             elif role in known:
                 text = change(text, ["attributes", name], with_role(attributes.get(name, {}), role))
-        _, checked = studio.revise(project, text)
-        if checked["policy"] is None:
-            raise HTTPException(400)
+        return text
 
-    await run_in_threadpool(save)
+    _, checked = await run_in_threadpool(studio.amend, project, edit)
+    if checked["policy"] is None:
+        raise HTTPException(400)
     if request.headers.get("hx-request"):
         return await run_in_threadpool(exposure, request)
     return see(request, "columns", "saved", project=project.id)
@@ -202,11 +199,25 @@ def _domain(attribute: Mapping[str, Any]) -> dict[str, Any]:
     return {"domain": attribute["domain"]} if "domain" in attribute else {}
 
 
+def _found(studio: Studio, project: Project, path: str) -> str:
+    """A file of steps by the path that a policy needs: it may be named from the project's folder, from that of its
+    data, or from the folder of what can be chosen on this computer.
+    """
+    described = project.data["data"]
+    data = described.get("path") if isinstance(described, Mapping) else described
+    own, chosen = studio.settings.project(project.id), studio.settings.data.resolve()
+    for folder in (own, *(() if data is None else ((own / str(data)).parent,)), chosen):
+        place = (folder / path).resolve()
+        if place.is_file() and any(place.is_relative_to(root.resolve()) for root in (own, chosen)):
+            return path if folder == own else str(place)
+    return path
+
+
 async def set_hierarchy(request: Request) -> Response:
     studio = studio_of(request)
     form = await request.form()
     kind = request.path_params["kind"]
-    project, revision, name, attribute = await run_in_threadpool(_column, studio, request)
+    project, _, name, attribute = await run_in_threadpool(_column, studio, request)
     kinds = studio.desk.parts["hierarchies"]
     if kind not in kinds:
         raise HTTPException(404)
@@ -221,9 +232,12 @@ async def set_hierarchy(request: Request) -> Response:
         text = str(form.get(level, "")).strip()
         if text.isdecimal() and attribute["role"] == "quasi" and (level == "max_level" or int(text)):
             new[level] = int(text)
+    if isinstance(given.get("path"), str):
+        new["hierarchy"]["path"] = _found(studio, project, given["path"])
     if not faults:
-        text = change(revision.text, ["attributes", name], new)
-        _, checked = await run_in_threadpool(studio.revise, project, text)
+        _, checked = await run_in_threadpool(
+            studio.amend, project, lambda now: change(now.text, ["attributes", name], new)
+        )
         if checked["policy"] is not None:
             return see(request, "column", "saved", project=project.id, number=request.path_params["number"])
         faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}

@@ -6,6 +6,8 @@ import shutil
 from typing import Any
 
 from sqlalchemy import delete as remove
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -61,9 +63,13 @@ def _shell(text: str) -> str:
 
 async def read_again(request: Request) -> Response:
     """Other words on how the file is read: the columns are looked at anew, and the policy begins anew."""
+    form = await request.form()
+    return await run_in_threadpool(_read_again, request, form)
+
+
+def _read_again(request: Request, form: FormData) -> Response:
     studio = studio_of(request)
     project = studio.project(request)
-    form = await request.form()
     described = project.data["data"]
     kept = dict(described) if isinstance(described, dict) else {"path": described}
     for option in OPTIONS:
@@ -80,14 +86,12 @@ async def read_again(request: Request) -> Response:
         assert found is not None
         found.data = {"data": kept if set(kept) != {"path"} else kept["path"]}
         session.execute(remove(Job).where(Job.project == project.id, Job.kind == "starter", Job.state.not_in(OPEN)))
-        text = ""
     renewed = studio.store.project(project.id)
     assert renewed is not None
     studio.first_look(renewed, again=True)
-    revision = studio.store.revision(project.id)
-    if revision is not None:
-        text = change(revision.text, ["data"], renewed.data["data"])
-        studio.revise(renewed, text)
+    if studio.store.revision(project.id) is not None:
+        described = renewed.data["data"]
+        studio.amend(renewed, lambda now: change(now.text, ["data"], described))
     return see(request, "data", project=project.id)
 
 
@@ -112,20 +116,29 @@ async def stop_look(request: Request) -> Response:
 async def peek(request: Request) -> Response:
     """Twenty original records, shown in the answer to the post and never kept."""
     studio = studio_of(request)
-    project = studio.project(request)
-    revision = studio.policy(project)
     reason = str((await request.form()).get("reason", "")).strip()[:300]
-    if revision is None or not reason:
-        return _page(request, studio, project, 422, reason_missing=not reason)
-    studio.store.log("peek", project.id, reason)
-    rows = await studio.once("peek", {"policy": revision.checked["policy"], "number": 20}, project.id)
-    return _page(request, studio, project, rows=rows)
+
+    def look() -> Response:
+        project = studio.project(request)
+        revision = studio.policy(project)
+        if revision is None or not reason:
+            return _page(request, studio, project, 422, reason_missing=not reason)
+        studio.store.log("peek", project.id, reason)
+        rows = studio.once("peek", {"policy": revision.checked["policy"], "number": 20}, project.id)
+        return _page(request, studio, project, rows=rows)
+
+    return await run_in_threadpool(look)
 
 
 async def delete(request: Request) -> Response:
+    sure = (await request.form()).get("sure") == "on"
+    return await run_in_threadpool(_delete, request, sure)
+
+
+def _delete(request: Request, sure: bool) -> Response:
     studio = studio_of(request)
     project = studio.project(request)
-    if (await request.form()).get("sure") != "on":
+    if not sure:
         return see(request, "data", project=project.id)
     with studio.store() as session:
         jobs = [job.id for job in session.query(Job).where(Job.project == project.id, Job.state.in_(OPEN))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -49,6 +49,7 @@ def text(request: Request) -> Response:
         revision=revision,
         text=revision.text,
         faults=[],
+        outdated=False,
         command="medveil schema",
         data={"number": revision.number, "text": revision.text, "policy": revision.checked["policy"]},
     )
@@ -57,22 +58,39 @@ def text(request: Request) -> Response:
 async def set_text(request: Request) -> Response:
     studio = studio_of(request)
     project = studio.project(request)
-    written = str((await request.form()).get("text", ""))[:LONGEST].replace("\r\n", "\n")
+    form = await request.form()
+    written = str(form.get("text", ""))[:LONGEST].replace("\r\n", "\n")
+    newest = await run_in_threadpool(studio.store.revision, project.id)
+    opened = str(form.get("number", ""))
+    if newest is not None and opened.isdecimal() and int(opened) != newest.number and newest.text != written:
+        return await run_in_threadpool(_unsaved, request, project, written, 409, outdated=True)
     revision, checked = await run_in_threadpool(studio.revise, project, written)
     if revision is not None:
         return see(request, "policy", "saved", project=project.id)
-    return await run_in_threadpool(
-        lambda: project_page(
-            request,
-            project,
-            "policy.html",
-            "method",
-            422,
-            text=written,
-            faults=checked["faults"],
-            command="medveil schema",
-            data={"faults": checked["faults"]},
-        )
+    return await run_in_threadpool(_unsaved, request, project, written, 422, faults=checked["faults"])
+
+
+def _unsaved(
+    request: Request,
+    project: Project,
+    written: str,
+    status: int,
+    *,
+    faults: Sequence[Mapping[str, Any]] = (),
+    outdated: bool = False,
+) -> Response:
+    """The text as it was written, with why it was not saved: its faults, or a newer version that it would replace."""
+    return project_page(
+        request,
+        project,
+        "policy.html",
+        "method",
+        status,
+        text=written,
+        faults=faults,
+        outdated=outdated,
+        command="medveil schema",
+        data={"faults": faults, "outdated": outdated},
     )
 
 
@@ -140,7 +158,9 @@ def _cards(studio: Studio, revision: Revision) -> dict[str, list[dict[str, Any]]
     for name, part in studio.desk.parts["models"].items():
         told = studio.words.models.get(name, {})
         reason = None
-        if name != PRIVATE and "quasi" not in roles:
+        if part["about_sets"]:
+            reason = studio.words.privacy.needs_tables
+        elif name != PRIVATE and "quasi" not in roles:
             reason = studio.words.privacy.needs_quasi
         elif part["needs_sensitive"] and "sensitive" not in roles:
             reason = studio.words.privacy.needs_sensitive
@@ -179,7 +199,8 @@ def follow_profile(request: Request) -> Response:
     if name not in studio.desk.parts["profiles"]:
         raise HTTPException(404)
     followed = (revision.checked["policy"].get("profile") or {}).get("name") == name
-    saved, checked = studio.revise(project, change(revision.text, ["profile"], None if followed else {"name": name}))
+    new = None if followed else {"name": name}
+    saved, checked = studio.amend(project, lambda now: change(now.text, ["profile"], new))
     if saved is None:
         faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
         return _privacy_page(request, None, {}, faults, None)
@@ -198,14 +219,18 @@ async def put_model(request: Request) -> Response:
     given, faults = read_fields(fields, form)
     if not faults:
         entry = {"model": model, **given}
-        listed = list(revision.checked["policy"]["privacy"])
-        if place is not None and place < len(listed):
-            listed[place] = entry
-        elif model == PRIVATE:
-            listed = [entry]
-        else:
-            listed.append(entry)
-        saved, checked = await run_in_threadpool(studio.revise, project, change(revision.text, ["privacy"], listed))
+
+        def edit(now: Revision) -> str:
+            listed = list(now.checked["policy"]["privacy"])
+            if place is not None and place < len(listed):
+                listed[place] = entry
+            elif model == PRIVATE:
+                listed = [entry]
+            else:
+                listed.append(entry)
+            return change(now.text, ["privacy"], listed)
+
+        saved, checked = await run_in_threadpool(studio.amend, project, edit)
         if saved is not None:
             return see(request, "privacy", "saved", project=project.id)
         faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
@@ -213,13 +238,17 @@ async def put_model(request: Request) -> Response:
 
 
 def drop_model(request: Request) -> Response:
-    studio, project, revision = _settled(request)
-    listed = list(revision.checked["policy"]["privacy"])
+    studio, project, _ = _settled(request)
     place = request.path_params["place"]
-    if place >= len(listed):
-        raise HTTPException(404)
-    del listed[place]
-    saved, checked = studio.revise(project, change(revision.text, ["privacy"], listed))
+
+    def edit(now: Revision) -> str:
+        listed = list(now.checked["policy"]["privacy"])
+        if place >= len(listed):
+            raise HTTPException(404)
+        del listed[place]
+        return change(now.text, ["privacy"], listed)
+
+    saved, checked = studio.amend(project, edit)
     if saved is None:
         faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
         return _privacy_page(request, None, {}, faults, None)
@@ -298,11 +327,11 @@ def methods_fit(request: Request) -> Response:
 
 
 def choose(request: Request) -> Response:
-    studio, project, revision = _settled(request)
+    studio, project, _ = _settled(request)
     name = request.path_params["method"]
     if name not in studio.desk.parts["methods"]:
         raise HTTPException(404)
-    studio.revise(project, change(revision.text, ["method"], {"name": name}))
+    studio.amend(project, lambda now: change(now.text, ["method"], {"name": name}))
     return see(request, "method", "saved", project=project.id)
 
 
@@ -313,8 +342,8 @@ async def set_method(request: Request) -> Response:
     schema = studio.desk.parts["methods"][name]["schema"]
     given, faults = read_fields(fields_of(schema, {}, words_of(studio.words, name), _roles(revision)), form)
     if not faults:
-        text = change(revision.text, ["method"], {"name": name, **given})
-        saved, checked = await run_in_threadpool(studio.revise, project, text)
+        new = {"name": name, **given}
+        saved, checked = await run_in_threadpool(studio.amend, project, lambda now: change(now.text, ["method"], new))
         if saved is not None:
             return see(request, "method", "saved", project=project.id)
         faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}
@@ -333,7 +362,7 @@ async def set_section(request: Request) -> Response:
     given, faults = read_fields(fields, form)
     if not faults:
         saved, checked = await run_in_threadpool(
-            studio.revise, project, change(revision.text, [section], given or None)
+            studio.amend, project, lambda now: change(now.text, [section], given or None)
         )
         if saved is not None:
             return see(request, "method", "saved", project=project.id)

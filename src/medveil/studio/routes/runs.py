@@ -187,7 +187,9 @@ def job(request: Request) -> Response:
     told: dict[str, Any] = {
         "job": shown,
         "of": revision,
+        "spending": spending,
         "charged": spending is not None and any(stage == "search" for stage, _ in shown.stages),
+        "perhaps": spending is not None and found.started is not None,
         "data": shown.to_dict(),
         "command": _command(found.kind),
     }
@@ -274,12 +276,17 @@ def cancel(request: Request) -> Response:
 
 
 def again(request: Request) -> Response:
-    """The same policy once more, as a new run: what was charged stays charged."""
+    """The same policy once more, as a new run: what was charged stays charged. What spends of a budget goes by the Run
+    page, where what is left is shown and the spending confirmed.
+    """
     studio, project, found = _job(request)
     with studio.store() as session:
         revision = session.get(Revision, found.revision)
     if revision is None or found.kind != "anonymize":
         raise HTTPException(404)
+    if revision.checked["spending"] is not None:
+        studio.revise(project, revision.text)
+        return see(request, "run", project=project.id)
     return see(request, "job", project=project.id, job=submit(studio, project, revision))
 
 
