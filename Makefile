@@ -21,7 +21,7 @@ load: $(READY) ## Measure what the studio bears, on a quiet machine
 	MEDVEIL_LOAD=1 $(BIN)/pytest tests/studio/load
 
 test: $(READY) ## Run all tests, doctests included
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 attack: $(READY) ## Run the attacks on h-ceiling on a hundred tables instead of ten
 	MEDVEIL_ATTACK_TABLES=100 $(BIN)/pytest -n 2 tests/attacks

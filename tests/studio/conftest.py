@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,13 @@ import pytest
 from medveil.datasets import patients
 
 WAIT = 90.0
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one file share a studio: where several processes test at once, a file stays in one of them."""
+    for item in items:
+        if "studio" in item.path.parts and "tests" in item.path.parts:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @dataclass
@@ -100,7 +108,9 @@ def project_in(address: str) -> str:
     return re.search(r"/projects/([0-9a-f]{32})", address)[1]
 
 
-def start_studio(folder: Path, data: Path, state: Path, port: int = 0) -> RunningStudio:
+def start_studio(
+    folder: Path, data: Path, state: Path, port: int = 0, environment: Mapping[str, str] | None = None
+) -> RunningStudio:
     command = [sys.executable, "-m", "medveil", "studio", "--port", str(port), "--no-browser"]
     process = subprocess.Popen(
         [*command, "--folder", str(folder), "--data", str(data)],
@@ -108,7 +118,7 @@ def start_studio(folder: Path, data: Path, state: Path, port: int = 0) -> Runnin
         stderr=subprocess.STDOUT,
         text=True,
         cwd=data,
-        env={**os.environ, "MEDVEIL_STATE": str(state), "COLUMNS": "20"},
+        env={**os.environ, "MEDVEIL_STATE": str(state), "COLUMNS": "20", **(environment or {})},
     )
     studio = RunningStudio(folder, data, state, process)
     studio.address = process.stdout.readline().strip()

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 
+from sqlalchemy.exc import OperationalError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -64,7 +65,12 @@ def make_application(studio: Studio, names: frozenset[str]) -> Starlette:
         routes=routes,
         lifespan=living,
         middleware=[Middleware(Doorkeeper, names=names), Middleware(Admission, studio=studio)],
-        exception_handlers={HTTPException: _refused, MedveilError: _cannot, Exception: _bug},
+        exception_handlers={
+            HTTPException: _refused,
+            MedveilError: _cannot,
+            OperationalError: _held,
+            Exception: _bug,
+        },
     )
     application.state.studio = studio
     return application
@@ -85,6 +91,11 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _cannot(request: Request, error: Exception) -> Response:
     assert isinstance(error, MedveilError)
     return studio_of(request).fault(request, error)
+
+
+async def _held(request: Request, _error: Exception) -> Response:
+    """The database cannot be written now."""
+    return _told(studio_of(request), request, 503)
 
 
 async def _bug(request: Request, error: Exception) -> Response:

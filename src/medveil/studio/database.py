@@ -17,6 +17,9 @@ from medveil.errors import InputError
 VERSION = 1
 """Of the tables; a folder of another version is refused rather than guessed at."""
 
+PATIENCE = 5.0
+"""Seconds that a change waits for another one to end."""
+
 
 def identity() -> str:
     """A name that nobody guesses."""
@@ -100,7 +103,7 @@ class Store:
     """The database of one folder."""
 
     def __init__(self, path: Path) -> None:
-        self.engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
+        self.engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE})
         event.listen(self.engine, "connect", _prepare)
         Base.metadata.create_all(self.engine)
         with self.engine.begin() as connection:

@@ -7,6 +7,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import uvicorn
@@ -42,7 +43,9 @@ def serve(settings: StudioSettings, *, tell: Callable[[str], None], browser: boo
         tell(address)
         if browser:
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-        uvicorn.Server(configuration).run(sockets=[listener])
+        # Ctrl-C is how one ends it.
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(configuration).run(sockets=[listener])
 
 
 def _listening(settings: StudioSettings) -> socket.socket:

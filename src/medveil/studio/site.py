@@ -190,13 +190,13 @@ def percent(share: float | None) -> str:
     """A share as people read it.
 
     >>> percent(0.5), percent(0.0), percent(0.0001), percent(1.0), percent(None), percent(0.123)
-    ('50 %', '0 %', 'under 0.1 %', '100 %', '', '12.3 %')
+    ('50%', '0%', 'under 0.1%', '100%', '', '12.3%')
     """
     if share is None:
         return ""
     if 0 < share < 0.001:
-        return "under 0.1 %"
-    return f"{share * 100:.1f}".removesuffix(".0") + " %"
+        return "under 0.1%"
+    return f"{share * 100:.1f}".removesuffix(".0") + "%"
 
 
 def figure(value: Any) -> str:
@@ -255,6 +255,16 @@ def fill(text: str, **values: Any) -> str:
     return text.format(**values)
 
 
+def in_order(pairs: Sequence[tuple[str, Any]], words: Wording) -> list[tuple[str, Any]]:
+    """Named things in the order in which the words for them stand, and those without words after them.
+
+    >>> in_order([("z", 1), ("a", 2), ("b", 3)], Wording({"b": {}, "a": {}}))
+    [('b', 3), ('a', 2), ('z', 1)]
+    """
+    known = words.names()
+    return sorted(pairs, key=lambda pair: known.index(pair[0]) if pair[0] in known else len(known))
+
+
 def make_templates() -> jinja2.Environment:
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("medveil.studio", "templates"),
@@ -271,6 +281,7 @@ def make_templates() -> jinja2.Environment:
         size=size,
         moment=moment,
         fill=fill,
+        in_order=in_order,
         has_formula=looks_like_formula,
     )
     return found

@@ -30,7 +30,7 @@ def test_by_mouse(tab, tmp_path):
     page.set_input_files("#file", tab.studio.data / ADULT)
     tab.wait("dl.facts")
     assert "30,162" in page.inner_text("dl.facts")
-    page.get_by_role("link", name="Columns →").click()
+    page.get_by_role("link", name="Next: what each column is").click()
     tab.wait("#exposure .bar")
     # Whether somebody earns much is what must not be learned; what else others do not know is left as it is.
     page.get_by_label("Role: salary-class").select_option("sensitive")
@@ -87,7 +87,7 @@ def test_without_script(open_tab, tmp_path):
     page = tab.go("/").page
     page.set_input_files("#file", tab.studio.data / ADULT)
     tab.press("Upload").wait("dl.facts")
-    tab.press("Columns →", "link").wait("#exposure .bar")
+    tab.press("Next: what each column is", "link").wait("#exposure .bar")
     page.select_option("select[aria-label='Role: race']", "plain")
     tab.press("Save the roles").wait(".notice")
     assert page.input_value("select[aria-label='Role: race']") == "plain"

@@ -46,11 +46,40 @@ def test_a_release_of_them_is_made_and_shown(tab, studio, project):
     columns = studio.json(f"/projects/{project}/columns")["columns"]
     roles = {f"role-{column['number']}": "quasi" if column["number"] < 2 else "plain" for column in columns}
     studio.client.post(f"/projects/{project}/columns", data=roles)
-    text = studio.json(f"/projects/{project}/policy")["text"]
     for column in columns[2:]:
         assert column["name"] in studio.json(f"/projects/{project}/policy")["policy"]["attributes"]
     page = tab.go(f"/projects/{project}/run").page
     page.get_by_role("button", name="Start the run").click()
     tab.wait(".verdict, .refusal")
     assert page.locator("main script, main img").count() == 0
-    assert text
+
+
+LABEL = "<script>alert(4)</script>{{7*7}}"
+
+
+def test_titles_comments_labels_and_reasons_are_text_even_without_the_policy_of_the_browser(open_tab, studio, project):
+    """Escaping must not rest on the content security policy: it is switched off here."""
+    first = studio.json(f"/projects/{project}/columns")["columns"][6]["name"]
+    text = (
+        f"# {LABEL}\ndata: 'data/{(studio.folder / 'projects' / project / 'data').iterdir().__next__().name}'\n"
+        f"attributes:\n  {first}: {{role: quasi, type: number, "
+        f"hierarchy: {{type: intervals, domain: [0, 9], cuts: [[3]], missing: '{LABEL}'}}}}\n"
+        "privacy: [{model: k-anonymity, k: 2}]\n"
+    )
+    studio.client.post(f"/projects/{project}/rename", data={"title": LABEL})
+    studio.client.post(f"/projects/{project}/peek", data={"reason": LABEL})
+    assert studio.client.post(f"/projects/{project}/policy", data={"text": text}).status_code == 200
+    tab = open_tab(bypass_csp=True)
+    for path in (
+        "/",
+        "/log",
+        "/tools/audit",
+        *(f"/projects/{project}/{step}" for step in ("data", "columns/6", "run")),
+    ):
+        page = tab.go(path).page
+        page.wait_for_load_state("networkidle")
+        assert page.locator("main script, main img").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert "{{7*7}}" in tab.go("/").page.inner_text("main")
+    tab.go(f"/projects/{project}/policy")
+    assert LABEL in tab.page.input_value("#text")

@@ -10,7 +10,10 @@ import jinja2
 import pytest
 
 from medveil import studio
+from medveil.app.parts import parts
+from medveil.risk import risks
 from medveil.studio.wording import load_words
+from medveil.utility import measures
 
 ROOT = Path(studio.__file__).parent
 TEMPLATES = sorted((ROOT / "templates").glob("*.html"))
@@ -64,3 +67,15 @@ def test_no_page_fetches_anything_from_elsewhere():
     for path in [*TEMPLATES, ROOT / "static" / "studio.css", ROOT / "static" / "studio.js"]:
         found = re.findall(r"https?://[^\s\"']+", path.read_text(encoding="utf-8"))
         assert not found, path.name
+
+
+@pytest.mark.parametrize("section", ["methods", "models", "hierarchies", "sources", "profiles", "settings"])
+def test_every_part_of_our_own_has_words(section):
+    found = parts()[section]
+    assert found
+    assert not [name for name in found if not (WORDS[section].get(name) or {}).get("title")]
+
+
+def test_every_measure_and_every_risk_has_words():
+    assert not set(measures()) - set(WORDS.measures.names())
+    assert not set(risks()) - set(WORDS.risks.names())

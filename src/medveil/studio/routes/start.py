@@ -218,7 +218,7 @@ async def describe(request: Request) -> Response:
                 given[field] = str(Workspace(root, root).resolve(given[field]).resolve())
             except PolicyError as error:
                 return studio.fault(request, error)
-    title = clean(Path(str(given.get("path") or kind)).name)
+    title = clean(Path(str(given.get("path") or given.get("connection") or kind)).name)
     project = await run_in_threadpool(studio.start, title, "source", {"type": kind, **given})
     return see(request, "data", project=project)
 
