@@ -21,7 +21,7 @@ privacy: [{model: k-anonymity, k: 2}]
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def project(studio):
     made = studio.uploaded((studio.data / "patients.csv").read_bytes())
     studio.looked(made)

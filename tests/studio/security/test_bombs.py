@@ -29,10 +29,9 @@ def test_a_zstd_file_that_expands_without_end_is_refused(studio):
     assert "expands to far more" in error["problem"]
 
 
-@pytest.mark.parametrize("number", [3_000, 1_000_000])
-def test_too_many_columns_are_refused(studio, number):
-    header = ",".join(f"c{n}" for n in range(number))
-    error = refused(studio, f"{header}\n{','.join('1' * number)}\n".encode())
+def test_a_million_columns_are_refused(studio):
+    header = ",".join(f"c{n}" for n in range(1_000_000))
+    error = refused(studio, f"{header}\n{','.join('1' * 1_000_000)}\n".encode())
     assert error["kind"] != "fault", error
     assert "columns" in error["problem"] or "line" in error["problem"]
 

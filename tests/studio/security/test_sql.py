@@ -38,8 +38,8 @@ def test_what_is_typed_is_kept_as_it_is(studio, project, text):
     assert text in [entry["detail"] for entry in studio.json("/log")["entries"]]
 
 
-@pytest.mark.parametrize("sweep", ["k=2); DROP TABLE x; --", "__class__=1", "k=__import__('os')"])
-def test_a_setting_that_is_varied_is_read_as_numbers(studio, project, sweep):
+def test_a_setting_that_is_varied_is_one_that_there_is(studio, project):
+    sweep = "__class__=1); DROP TABLE project; --"
     answer = studio.client.post(f"/projects/{project}/run/compare", data={"sweep": sweep})
     ended = studio.ended(answer.url.path)
     assert ended["state"] == "failed"
