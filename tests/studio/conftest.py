@@ -18,7 +18,7 @@ import pytest
 
 from medveil.datasets import patients
 
-WAIT = 90.0
+WAIT = 240.0
 
 
 def pytest_collection_modifyitems(items):

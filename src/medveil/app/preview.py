@@ -62,7 +62,7 @@ def preview(
         update={
             "data": None,
             "output": type(checked.output)(**quick),
-            "evaluation": type(checked.evaluation)(),
+            "evaluation": type(checked.evaluation)(advice=False),
             "privacy": tuple(
                 model.model_copy(update={"budget": None}) if private else model for model in checked.privacy
             ),

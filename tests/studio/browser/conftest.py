@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDTHS = {"wide": 1280, "middle": 768, "narrow": 320}
-SLOW = 90_000
+SLOW = 240_000
 """Milliseconds that a page may take to show what a process of its own computes."""
 AXE = Axe()
 PICTURES = os.environ.get("MEDVEIL_SCREENSHOTS")

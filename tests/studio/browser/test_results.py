@@ -81,7 +81,6 @@ def test_advice_is_tried_with_one_click_and_the_two_runs_are_compared(tab, studi
 def test_all_methods_are_compared_and_one_is_taken(tab, studio, coarse):
     project = coarse.partition("/runs/")[0]
     page = tab.go(f"{project}/run").page
-    page.fill("#sweep", "k=3,5")
     tab.press("Compare all methods").wait(".stages")
     tab.wait("text=Comparing").looks_right("running")
     tab.wait("figure.scatter")
