@@ -84,13 +84,14 @@ class Tab:
                 self.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}
             )
             assert found.violations_count == 0, f"{name}, {scheme}: {found.generate_report()}"
+            for width, pixels in WIDTHS.items():
+                self.page.set_viewport_size({"width": pixels, "height": 900})
+                beyond = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+                assert beyond <= 0, f"{name} is {beyond} pixels too wide at {pixels}"
+                if PICTURES:
+                    self.page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png", full_page=True)
+            self.page.set_viewport_size({"width": 1280, "height": 900})
         self.page.emulate_media(color_scheme="light")
-        for width, pixels in WIDTHS.items():
-            self.page.set_viewport_size({"width": pixels, "height": 900})
-            beyond = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-            assert beyond <= 0, f"{name} is {beyond} pixels too wide at {pixels}"
-            if PICTURES:
-                self.page.screenshot(path=Path(PICTURES) / f"{name}-{width}.png", full_page=True)
         self.page.set_viewport_size({"width": 1280, "height": 900})
         return self
 

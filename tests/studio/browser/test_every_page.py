@@ -115,3 +115,10 @@ def test_two_tabs_do_not_lose_what_the_other_changed(tab, project):
     policy = tab.studio.json(f"/projects/{project}/policy")["policy"]
     assert policy["privacy"][0]["k"] == 4
     assert policy["method"]["suppression"] == 0.05
+
+
+def test_a_preview_stands_beside_what_is_edited(tab, project):
+    tab.go(f"/projects/{project}/privacy").press("Preview").wait("aside .mark-preview")
+    assert "not for publication" in tab.page.inner_text("aside")
+    assert tab.page.url.endswith("/privacy")
+    tab.looks_right("privacy-preview")
