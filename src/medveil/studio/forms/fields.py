@@ -85,7 +85,7 @@ def _field(
     return FormField(
         name=name,
         label=told.get("label") or name.replace("_", " ").capitalize(),
-        help=told.get("help") or schema.get("description", ""),
+        help=(told.get("help") or schema.get("description", "")).replace("`", ""),
         widget=widget,
         value=shown(value, widget, percent=percent),
         required=required,
