@@ -189,14 +189,14 @@ def clean(text: Any, longest: int = 80) -> str:
 def percent(share: float | None) -> str:
     """A share as people read it.
 
-    >>> percent(0.5), percent(0.0), percent(0.0001), percent(1.0), percent(None), percent(0.123)
+    >>> percent(0.5), percent(-1e-17), percent(0.0001), percent(1.0), percent(None), percent(0.123)
     ('50%', '0%', 'under 0.1%', '100%', '', '12.3%')
     """
     if share is None:
         return ""
-    if 0 < share < 0.001:
+    if 1e-9 < share < 0.001:
         return "under 0.1%"
-    return f"{share * 100:.1f}".removesuffix(".0") + "%"
+    return f"{round(share * 100, 1) + 0.0:.1f}".removesuffix(".0") + "%"
 
 
 def figure(value: Any) -> str:

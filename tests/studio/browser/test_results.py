@@ -96,9 +96,17 @@ def test_all_methods_are_compared_and_one_is_taken(tab, studio, coarse):
 def test_a_release_is_measured_again(tab, coarse):
     page = tab.go("/tools/measure").page
     page.select_option("#release", value=coarse.rsplit("/", 1)[1])
+    tab.press("Start").wait("text=What it is still good for")
+    assert "Detail lost (LM)" in page.inner_text("main")
+    tab.looks_right("measure-result")
+
+
+def test_a_table_that_medveil_did_not_make_is_measured(tab):
+    page = tab.go("/tools/measure").page
+    page.fill("#folder", "patients.csv")
     tab.press("Start").wait("text=What it reaches")
     assert "k-anonymity" in page.inner_text("main")
-    tab.looks_right("measure-result")
+    tab.looks_right("measure-table")
 
 
 def test_a_truthful_table_is_made_of_a_release_with_counterfeits(tab, studio):
