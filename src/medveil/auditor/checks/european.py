@@ -16,43 +16,48 @@ from medveil.table.labels import ANYTHING
 DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{4}")
 FLAGS = frozenset({"0", "1", "y", "n", "yes", "no", "true", "false"})
 ABOUT_SETS = "km-anonymity"
+TERMS = frozenset({"faults"})
 
 
-class EuropeanCheck(Check):
+class GdprResearchCheck(Check):
+    """Research under the GDPR."""
+
+    name: ClassVar[str] = "gdpr-research"
+    terms: ClassVar[frozenset[str]] = TERMS
+
+    def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
+        return _found(evidence, claim)
+
+
+class EhdsCheck(Check):
+    """Secondary use under the European Health Data Space."""
+
+    name: ClassVar[str] = "ehds"
+    terms: ClassVar[frozenset[str]] = TERMS
+
+    def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
+        return _found(evidence, claim)
+
+
+def _found(evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
     """No published column reads like something that names people. An anonymous release also has no pseudonyms, no
     shifted dates and none to the day, a claim that hides everybody among enough people, and one for every sensitive
     attribute; a pseudonymous one is called fit for a secure environment only. Columns that a person attests are not
     looked at.
     """
-
-    terms: ClassVar[frozenset[str]] = frozenset({"faults"})
-
-    def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
-        told = claim["parameters"]
-        attested, people = told.get("attested"), told.get("people")
-        if claim["required"].get("faults") != 0 or told.get("format") not in {"anonymous", "pseudonymous"}:
-            raise Refuted("the claim does not ask for a release without faults")
-        if not isinstance(attested, Mapping) or not isinstance(people, int):
-            raise Refuted("the claim does not say what people attest, and how many hide each other")
-        anonymous = told["format"] == "anonymous"
-        faults = list(_claims(evidence, people) if anonymous else _status(evidence))
-        for name, attribute, shown in evidence.shown(attested):
-            values = [value for value in shown if value != ANYTHING]
-            own = str(attribute["name"])
-            faults += [f"'{name}' {fault}" for fault in _faults(own, attribute, values, anonymous=anonymous)]
-        return Finding({"faults": len(faults)}, not faults, "; ".join(faults))
-
-
-class GdprResearchCheck(EuropeanCheck):
-    """Research under the GDPR."""
-
-    name: ClassVar[str] = "gdpr-research"
-
-
-class EhdsCheck(EuropeanCheck):
-    """Secondary use under the European Health Data Space."""
-
-    name: ClassVar[str] = "ehds"
+    told = claim["parameters"]
+    attested, people = told.get("attested"), told.get("people")
+    if claim["required"].get("faults") != 0 or told.get("format") not in {"anonymous", "pseudonymous"}:
+        raise Refuted("the claim does not ask for a release without faults")
+    if not isinstance(attested, Mapping) or not isinstance(people, int):
+        raise Refuted("the claim does not say what people attest, and how many hide each other")
+    anonymous = told["format"] == "anonymous"
+    faults = list(_claims(evidence, people) if anonymous else _status(evidence))
+    for name, attribute, shown in evidence.shown(attested):
+        values = [value for value in shown if value != ANYTHING]
+        own = str(attribute["name"])
+        faults += [f"'{name}' {fault}" for fault in _faults(own, attribute, values, anonymous=anonymous)]
+    return Finding({"faults": len(faults)}, not faults, "; ".join(faults))
 
 
 def _status(evidence: Evidence) -> Iterator[str]:
