@@ -150,3 +150,13 @@ cell = st.text("ab1-/. ", max_size=4)
 @given(st.lists(st.lists(cell, min_size=1, max_size=4), min_size=1, max_size=20))
 def test_any_lines_are_decided(rows):
     assert holds_a_record(rows) in {True, False}
+
+
+def test_an_encoding_that_was_guessed_is_told(tmp_path):
+    (tmp_path / "a.csv").write_bytes("name,age\nJos\u00e9,1\nAna,2\n".encode("latin-1"))
+    told = []
+    medveil.inspect(tmp_path / "a.csv", progress=lambda event: told.append(event.detail))
+    assert any("not in UTF-8, and is read as cp1252" in words for words in told)
+    told.clear()
+    medveil.inspect(tmp_path / "a.csv", encoding="latin-1", progress=lambda event: told.append(event.detail))
+    assert not any("UTF-8" in words for words in told)

@@ -37,6 +37,15 @@ class CsvSource(Source):
     doubtful: bool = False
     declared: bool = False
     """How it is read is what the policy says, and nothing was found out."""
+    guessed: bool = False
+    """Its encoding is none that a file can be known by."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        if not self.guessed:
+            return ()
+        read_as = f"'{self.file.name}' is not in UTF-8, and is read as {self.dialect.encoding}."
+        return (f"{read_as} Say what it is with 'encoding:' or '--encoding' if letters come out wrong.",)
 
     @property
     def identity(self) -> str:
@@ -115,7 +124,8 @@ def open_csv(path: Path, missing: Collection[str] = (), **options: Any) -> CsvSo
     except InputError as error:
         raise (_looks_like_a_record(path.name) if heading.doubtful else error) from None
     declared = bool(options.get("declared"))
-    return CsvSource(names, MISSING | frozenset(missing), path, dialect, heading.doubtful, declared)
+    guessed = not declared and not options.get("encoding") and not dialect.encoding.startswith("utf")
+    return CsvSource(names, MISSING | frozenset(missing), path, dialect, heading.doubtful, declared, guessed)
 
 
 WRITTEN = ("delimiter", "encoding", "columns", "header")
