@@ -617,13 +617,13 @@ EXEMPT = {
 """Advice by its words that nobody can follow here, and why."""
 ELSEWHERE = {
     r"(cli|studio|reproduce|datasets)/": "commands and pages: tests/test_cli.py, tests/studio",
-    r"app/(linked|linking|sets|inspect_folder|compare|reproduce|generate|starter|exposure)|engine/linking|methods/sets":
+    r"app/(linked|linking|sets|omop|counting|inspect_folder|compare|reproduce|generate|starter|exposure)|engine/linking|methods/sets":
         "linked tables and other use cases: tests/linked, tests/app",
     r"(auditor|release|evaluation|risk|utility)/": "files that somebody changed, or what is measured: their own tests",
     r"(connections|registry|workspace|policy_file)\.py|sources/(database|fhir|omop|excel|json_lines|loaded|statistics)":
         "databases and files of offices: tests/sources",
-    r"engine/(__init__|interface|changing|changed|duckdb_publication)|table/(pseudonyms|schema)|lattice/":
-        "what a policy cannot cause, or tests/app/test_keys_and_dates.py",
+    r"engine/(?!duckdb\.py|duckdb_session\.py)|table/(pseudonyms|schema)|lattice/":
+        "engines have tests of their own; what a policy cannot cause; tests/app/test_keys_and_dates.py",
     r"methods/(diversity_aware|dp|fixed_interval|h_ceiling|iab|iack|method|mondrian)|privacy/(delta|differential|integer|km|ms)":
         "methods and models whose advice their own tests follow: tests/methods, tests/privacy",
     r"hierarchy/(code_tree|zip3|hierarchy|omop|concept)": "code trees: tests/hierarchy",
