@@ -97,6 +97,7 @@ def test_a_pseudonymous_release_cannot_be_called_anonymous(table, tmp_path):
         for claim in content["claims"]:
             if claim["model"] == "ehds":
                 claim["parameters"]["format"] = "anonymous"
+                claim["parameters"]["attested"] = {"patient_id": "that it names nobody", "admitted": "that it is old"}
 
     report = forge(tmp_path / "out", edit)
     notes = " ".join(f.finding.note for f in report.findings if not f.proved)

@@ -42,8 +42,8 @@ class EhdsCheck(Check):
 def _found(evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
     """No published column reads like something that names people. An anonymous release also has no pseudonyms, no
     shifted dates and none to the day, a claim that hides everybody among enough people, and one for every sensitive
-    attribute; a pseudonymous one is called fit for a secure environment only. Columns that a person attests are not
-    looked at.
+    attribute; a pseudonymous one is called fit for a secure environment only. Nobody can attest that pseudonyms and
+    shifted dates are none; of other columns that a person attests nothing is said.
     """
     told = claim["parameters"]
     attested, people = told.get("attested"), told.get("people")
@@ -53,7 +53,9 @@ def _found(evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         raise Refuted("the claim does not say what people attest, and how many hide each other")
     anonymous = told["format"] == "anonymous"
     faults = list(_claims(evidence, people) if anonymous else _status(evidence))
-    for name, attribute, shown in evidence.shown(attested):
+    for name, attribute, shown in evidence.shown(()):
+        if name in attested and not _links(attribute):
+            continue
         values = [value for value in shown if value != ANYTHING]
         own = str(attribute["name"])
         faults += [f"'{name}' {fault}" for fault in _faults(own, attribute, values, anonymous=anonymous)]
@@ -79,9 +81,14 @@ def _claims(evidence: Evidence, people: int) -> Iterator[str]:
             yield f"no claim is about '{attribute['name']}', which is sensitive"
 
 
+def _links(attribute: Mapping[str, Any]) -> bool:
+    """Whether a column links what is published of a person, by a pseudonym or by one offset of all dates."""
+    return attribute["role"] == "key" or (attribute.get("change") or {}).get("kind") == "shift"
+
+
 def _faults(name: str, attribute: Mapping[str, Any], values: Sequence[str], *, anonymous: bool) -> Iterator[str]:
     change = (attribute.get("change") or {}).get("kind")
-    if attribute["role"] == "key" or change == "shift":
+    if _links(attribute):
         if anonymous:
             yield "holds pseudonyms" if attribute["role"] == "key" else "holds shifted dates"
         return
