@@ -30,10 +30,10 @@ class Rate(Measure):
         tuples = comparison.tuples
         if not len(tuples):
             return Skipped("nothing was published")
-        quasi = [labels.astype(np.int64) for labels in tuples.labels[: len(comparison.coverage)]]
-        sizes = [len(coverage.labels) for coverage in comparison.coverage.values()]
-        first, numbers = combine(quasi or [np.zeros(len(tuples), dtype=np.int64)], sizes or [1])
         false = tuples.records - real_records(comparison)
+        quasi = list(tuples.labels[: len(comparison.coverage)])
+        sizes = [len(coverage.labels) for coverage in comparison.coverage.values()]
+        first, numbers = combine(quasi, sizes, len(tuples))
         rows, counterfeit = (
             np.bincount(numbers, given, minlength=len(first)).astype(np.int64) for given in (tuples.records, false)
         )
