@@ -114,8 +114,8 @@ class SourceTable:
 
 
 class ChangedSource:
-    """Tables of a source in a connection, as they must be published. Table number n is `raw_<n>`: `line`, the texts c0,
-    c1, ... and `person`.
+    """Tables of a source in a connection, as they must be published. Table number n is `raw_<n>`: the texts c0, c1, ...
+    and `person`, in the order of the source where people are named in the table itself.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class ChangedSource:
         try:
             self.connection.execute(
                 f"CREATE TABLE raw_{number} AS SELECT own.*, {who} AS person FROM "
-                f"(SELECT {texts}, row_number() OVER () - 1 AS line FROM {rows}) AS own{joined}"
+                f"(SELECT {texts} FROM {rows}) AS own{joined}"
             )
         except duckdb.Error as error:
             raise InputError("The source cannot be read.", explain(str(error))) from None
@@ -216,7 +216,7 @@ class ChangedSource:
     def write(self, name: str, path: Path) -> Source:
         """A table as it must be published, in a file, in the order of the source."""
         names, query = self.changed(name)
-        self.connection.execute(f"COPY ({query} ORDER BY raw.line) TO {quote_text(str(path))} (FORMAT parquet)")
+        self.connection.execute(f"COPY ({query} ORDER BY raw.rowid) TO {quote_text(str(path))} (FORMAT parquet)")
         return ParquetSource(names, frozenset({""}), path)
 
     def changed(self, name: str) -> tuple[tuple[str, ...], str]:

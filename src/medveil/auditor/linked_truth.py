@@ -87,7 +87,7 @@ class LinkedTruth:
         )
 
     def _find_alive(self) -> None:
-        """For each table, there_<n>: the lines of records that can be published, since their person is in the table of
+        """For each table, there_<n>: the numbers of records that can be published, since their person is among the
         people, and whatever they point to is there and is that person's.
         """
         root = self.release.root
@@ -102,12 +102,12 @@ class LinkedTruth:
                 parent = self.release.tables[above]
                 place, own = f"c{self.sources[above].names.index(key)}", f"own.c{names.index(column)}"
                 found = (
-                    f"SELECT 1 FROM raw_{parent.number} AS up SEMI JOIN there_{parent.number} AS there USING (line) "
-                    f"WHERE up.{place} = {own} AND up.person = own.person"
+                    f"SELECT 1 FROM raw_{parent.number} AS up SEMI JOIN there_{parent.number} AS there "
+                    f"ON there.record = up.rowid WHERE up.{place} = {own} AND up.person = own.person"
                 )
                 tests.append(f"({own} IS NULL OR EXISTS ({found}))")
             self.connection.execute(
-                f"CREATE TABLE there_{table.number} AS SELECT own.line FROM raw_{table.number} AS own "
+                f"CREATE TABLE there_{table.number} AS SELECT own.rowid AS record FROM raw_{table.number} AS own "
                 f"WHERE {' AND '.join(tests)}"
             )
 
@@ -120,7 +120,8 @@ class LinkedTruth:
             problems.append(f"'{table.name}': {total - there:,} of the records of the source are strays")
         (wrong,) = self._one(
             f"SELECT count(*) FROM (SELECT named.number AS person, count(*) AS n FROM raw_{number} AS own "
-            f"SEMI JOIN there_{number} AS there USING (line) JOIN named ON named.person = own.person GROUP BY ALL) "
+            f"SEMI JOIN there_{number} AS there ON there.record = own.rowid JOIN named ON named.person = own.person "
+            "GROUP BY ALL) "
             f"AS own FULL JOIN (SELECT person, count(*) AS n FROM {table.rows} WHERE person IS NOT NULL "
             "GROUP BY person) AS published USING (person) WHERE own.n IS DISTINCT FROM published.n"
         )
