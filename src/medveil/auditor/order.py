@@ -50,6 +50,8 @@ def _falls(rows: pa.Table, before: pa.Table) -> Flags:
     falls = np.zeros(rows.num_rows, dtype=np.bool_)
     equal = np.ones(rows.num_rows, dtype=np.bool_)
     for here, there in zip(rows.columns, before.columns, strict=True):
+        if not equal.any():
+            break
         less = _true(pc.less(here, there)) | (_true(pc.is_valid(here)) & _true(pc.is_null(there)))
         same = _true(pc.equal(here, there)) | (_true(pc.is_null(here)) & _true(pc.is_null(there)))
         falls |= equal & less

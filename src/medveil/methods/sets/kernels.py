@@ -125,3 +125,39 @@ def covering(
                     for j in range(size):
                         in_sets[rare[i, j]] -= 1
     return chosen[:count]
+
+
+@nb.njit(cache=True, nogil=True)
+def rare_pairs(
+    starts: NDArray[np.int64],
+    leaves: NDArray[np.int64],
+    place: NDArray[np.int64],
+    active: NDArray[np.int64],
+    k: int,
+    found: NDArray[np.int64],
+) -> int:  # pragma: no cover - compiled
+    """What `rare_sets` finds for pairs, counted person by person: `leaves[starts[p]:starts[p + 1]]` are those of a
+    person, and `place` is where the label of a leaf stands among the active ones.
+    """
+    size = len(active)
+    people = np.zeros((size, size), dtype=np.int32)
+    last = np.full(size, -1, dtype=np.int64)
+    own = np.empty(size, dtype=np.int64)
+    for person in range(len(starts) - 1):
+        number = 0
+        for i in range(starts[person], starts[person + 1]):
+            label = place[leaves[i]]
+            if last[label] != person:
+                last[label] = person
+                own[number] = label
+                number += 1
+        for i in range(number):
+            for j in range(i):
+                people[min(own[i], own[j]), max(own[i], own[j])] += 1
+    count = 0
+    for i in range(size):
+        for j in range(i + 1, size):
+            if 0 < people[i, j] < k and count < len(found):
+                found[count, 0], found[count, 1] = active[i], active[j]
+                count += 1
+    return count

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from medveil.errors import UnreachableError
 from medveil.hierarchy.hierarchy import Hierarchy
-from medveil.methods.sets.kernels import Words, covering, rare_sets, rare_with
+from medveil.methods.sets.kernels import Words, covering, rare_pairs, rare_sets, rare_with
 
 Codes = NDArray[np.int64]
 MOST_RARE = 200_000
 """So many rare sets are looked at in one round."""
+MOST_LABELS = 5_000
+"""Pairs of no more labels are counted in a table, which has a cell for each."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,9 @@ class SetRecoder:
             dtype=np.int64,
         ).reshape(len(hierarchy.levels), number)
         self.labels = len(names)
+        order = np.argsort(people, kind="stable")
+        self.leaves = leaves[order]
+        self.starts = np.append(0, np.cumsum(np.bincount(people))).astype(np.int64)
         self.own = _bits(people, leaves, number)
         self.bits = np.zeros((self.labels, self.own.shape[1]), dtype=np.uint64)
         for leaf in range(number):
@@ -109,8 +114,13 @@ class SetRecoder:
 
     def _rare(self, size: int) -> Codes:
         found = np.empty((MOST_RARE, size), dtype=np.int64)
-        rare: Codes = found[: rare_sets(self.bits, self._active(), self.k, size, found)]
-        return rare
+        active = self._active()
+        if size == 2 and len(active) <= MOST_LABELS:
+            place = np.searchsorted(active, self._current())
+            number = rare_pairs(self.starts, self.leaves, place, active, self.k, found)
+        else:
+            number = rare_sets(self.bits, active, self.k, size, found)
+        return found[:number]
 
     # Raising
 
