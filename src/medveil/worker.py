@@ -51,7 +51,6 @@ from medveil.engine import Limits
 from medveil.errors import CancelledError, MedveilError
 from medveil.kernels import load_numba
 from medveil.release.ledgers import Ledgers
-from medveil.report.page import can_be_made
 from medveil.run import Event, Run
 from medveil.system import end_group, lower_priority, peak_memory
 from medveil.workspace import Workspace
@@ -116,13 +115,11 @@ def work(task: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], unw
 
 
 def load() -> None:
-    """Import what runs import when they need it: the parts, the engine and what draws."""
+    """Import what runs import when they need it: the parts, the engine and the auditor."""
     load_numba()
     parts()
     for name in ("medveil.engine.duckdb", "medveil.auditor.known"):
         importlib.import_module(name)
-    if can_be_made():
-        importlib.import_module("medveil.report.plotting")
 
 
 def answer(tell: Callable[[Mapping[str, Any]], None]) -> None:
