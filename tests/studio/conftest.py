@@ -21,6 +21,7 @@ from medveil.datasets import patients
 WAIT = 240.0
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Tests of one file share a studio: where several processes test at once, a file stays in one of them."""
     for item in items:
