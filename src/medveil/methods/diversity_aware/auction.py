@@ -15,7 +15,7 @@ from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Ints
 from medveil.run import Run, Stage
 
-_STEPS = (2, 10, 50, 250)
+_STEPS = (2, 10, 50)
 """What a bid adds, as parts of the mean distance."""
 
 _BIDS = 1_000

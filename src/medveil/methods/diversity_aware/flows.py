@@ -30,8 +30,8 @@ from medveil.run import Run, Stage
 _NODES = 2_000_000
 """Nodes that are reached before a run can be stopped, about."""
 
-_MANY, _MANY_SHARE = 1_000, 0.05
-"""Where more records than these would have to be moved at the prices at hand, an auction finds nearer ones."""
+_MANY = 1_000
+"""Where nothing is known of prices and more records than these would have to be moved, an auction finds some."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def cheapest_flow(
     places = _Places.of(start, values, caps)
     run.step(Stage.SEARCH, None, doing)
     waiting = _leave(*fixed, price, *places.arrays)
-    if len(waiting) > max(_MANY, _MANY_SHARE * len(values)):
+    if len(waiting) > _MANY and not levels.of_value.any():
         settled, price[:-1] = bargain(*fixed[:4], caps, start, price, places.own, run, doing)
         places = _Places.of(start if caps.lower.any() else settled, values, caps)
         waiting = _leave(*fixed, price, *places.arrays)
