@@ -31,11 +31,12 @@ class Script:
 
 
 SCRIPTS = (
-    Script("start_up.py"),
+    Script("start_up.py", ("--methods", "optimal")),
     Script("whole_run.py", ("--rows", "100000")),
     Script("fhir.py", ("--people", "500")),
     Script("privacy_checks.py", ("--rows", "200000", "--without-t")),
     Script("search.py", ("--sets", "adult", "--repeat", "1"), needs_data=True),
+    Script("closeness.py", ("--repeat", "1"), needs_data=True),
     Script("anjana_peer.py", needs_data=True),
     Script("mondrian.py", ("--quick", "--rows", "100000"), needs_data=True),
     Script("clustering.py", None, needs_data=True),

@@ -12,13 +12,14 @@ from medveil.cells import Cells, Subjects
 from medveil.codes import rank
 from medveil.errors import CancelledError, PolicyError, UnreachableError
 from medveil.hierarchy.hierarchy import build
-from medveil.lattice import frontier, sizes, tables
+from medveil.lattice import frontier, sizes, tables, verdicts
 from medveil.lattice import search as search_module
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
 from medveil.lattice.search import search
 from medveil.lattice.space import Space
 from medveil.privacy import models as every_model
+from medveil.privacy import rules
 from medveil.privacy.alpha_k import AlphaKAnonymity
 from medveil.privacy.beta_likeness import BetaLikeness
 from medveil.privacy.count import reference_of
@@ -201,6 +202,32 @@ def test_search_equals_brute_force_on_every_short_cut(data, every_feasible_node)
         mock.patch.multiple(tables, SAMPLED_ABOVE=4, SAMPLE_STEP=2, PACK_SIZE=8),
     ):
         check_k_alone(data, every_feasible_node)
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_search_by_rules_equals_brute_force(data, every_feasible_node):
+    """All models about the same classes: by direct index or hash, sure or left to the models, in a table or not."""
+    cells, space = data.draw(problems())
+    assume(cells.subjects is None and cells.population is None)
+    everything = tuple(range(len(space)))
+    requirements = [Requirement(data.draw(st.one_of(*MODELS)), everything) for _ in range(data.draw(st.integers(1, 2)))]
+    limit = data.draw(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]))
+    weights, mix = [1.0] * len(space), data.draw(LOSSES)
+    expected = every_feasible_node(cells, space, requirements, reference_of(cells, TREES), limit, weights, mix)
+    with (
+        mock.patch.object(verdicts, "DIRECT", data.draw(st.sampled_from([1, 1 << 20]))),
+        mock.patch.object(rules, "NEAR", data.draw(st.sampled_from([1e-14, 0.2]))),
+        mock.patch.object(verdicts, "fits_table", return_value=data.draw(st.booleans())),
+        mock.patch.object(frontier, "PATIENCE", data.draw(st.integers(0, 3))),
+    ):
+        if not expected:
+            with pytest.raises(UnreachableError):
+                found_by(cells, space, requirements, limit, weights, mix)
+            return
+        found = found_by(cells, space, requirements, limit, weights, mix)
+    assert found.loss == pytest.approx(expected[0][0], rel=1e-12, abs=1e-15)
+    assert found.suppressed in {s for loss, s, _ in expected if loss <= expected[0][0] + 1e-12}
 
 
 @settings(max_examples=100)

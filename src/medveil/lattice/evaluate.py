@@ -18,10 +18,12 @@ from medveil.cells import Cells
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
+from medveil.lattice.groups import GroupTable
 from medveil.lattice.merged import MergedCells
 from medveil.lattice.shields import Shields
 from medveil.lattice.sizes import WORTHWHILE, SizeCounter
 from medveil.lattice.space import Levels, Space
+from medveil.lattice.verdicts import Judged, Rules
 from medveil.privacy.classes import Classes
 from medveil.privacy.count import count_classes, reference_of
 from medveil.privacy.model import PrivacyModel, Reference, Requirement, Verdict
@@ -123,7 +125,11 @@ class Evaluator:
         """Whether a check looks at sizes first: always with many cells, else while that decides enough nodes."""
         if self.sizes is None:
             return False
-        if self.sizes_only or len(self.cells) >= ALWAYS_LOOKED_AT or self._looks < LOOKS:
+        if self.sizes_only or len(self.cells) >= ALWAYS_LOOKED_AT:
+            return True
+        if self._rules is not None:
+            return False
+        if self._looks < LOOKS:
             return True
         return self._told_by_sizes * LOOKS >= self._looks
 
@@ -133,16 +139,19 @@ class Evaluator:
         return not self._independent or self.looks_at_sizes
 
     @cached_property
-    def _groups(self) -> tuple[NDArray[np.int32], list[list[int]]]:
-        """The groups of every code at every level in one array, and where each quasi-identifier's levels begin."""
-        levels = [[level.groups for level in hierarchy.levels] for hierarchy in self.space.hierarchies]
-        ends = iter(np.cumsum([0, *(len(groups) for each in levels for groups in each)]).tolist())
-        starts = [[next(ends) for _ in each] for each in levels]
-        return np.concatenate([groups for each in levels for groups in each]), starts
+    def _groups(self) -> GroupTable:
+        return GroupTable(self.space.hierarchies)
 
     @cached_property
-    def _most_groups(self) -> int:
-        return max(len(level.labels) for hierarchy in self.space.hierarchies for level in hierarchy.levels)
+    def _every_cell(self) -> NDArray[np.int64]:
+        return np.arange(len(self.cells))
+
+    @cached_property
+    def _rules(self) -> Rules | None:
+        """What all models ask, where each can say so in numbers and all are about the same classes."""
+        if not self._independent:
+            return None
+        return Rules.of(self._models, self.cells, self.space.hierarchies, self.reference)
 
     @cached_property
     def reference(self) -> Reference:
@@ -166,7 +175,7 @@ class Evaluator:
 
     def focus(self, levels: Levels) -> None:
         """Make ready for many checks of nodes above this one."""
-        if self.sizes is not None:
+        if self.sizes is not None and self.looks_at_sizes:
             self.sizes.focus(levels)
         if not self.sizes_only and self.cells.subjects is None and levels not in self._tried:
             self._tried.add(levels)
@@ -176,7 +185,11 @@ class Evaluator:
                 self._merged = [self._merged[0], *self._merged[1:][1 - MERGES_KEPT :], merged]
 
     def _serving_cells(self, levels: Sequence[int]) -> MergedCells:
-        return min((merged for merged in self._merged if merged.serves(levels)), key=len)
+        best = self._merged[0]
+        for merged in self._merged[1:]:
+            if len(merged) < len(best) and merged.serves(levels):
+                best = merged
+        return best
 
     def classes_at(self, levels: Sequence[int], shield: Sequence[int] | None = None) -> tuple[NDArray[np.int32], int]:
         """The class of each cell at a node, over all quasi-identifiers or a shield's only, and how many there are."""
@@ -212,35 +225,43 @@ class Evaluator:
 
     def _evaluate_once(self, serving: MergedCells, levels: Levels, allowed: int) -> Evaluation:
         """All requirements are about the same classes: verdicts are taken once, and by class."""
-        class_of_cell, first = serving.classes_at(levels)
-        classes = count_classes(serving.cells, class_of_cell, len(first))
-        # What every more specific node leaves out is looked at first: it is often too much, whatever the verdicts are.
-        most, verdicts = self._most_kept(classes, self._models, allowed)
-        records = classes.records
-        sure = records - most
-        certain = int(sure.sum())
-        if certain > allowed or certain == self.records:
+        judged = None if self._rules is None else self._rules.judge(serving.combinations, levels, allowed)
+        if judged is None or (judged.holds is None and judged.certain <= allowed):
+            judged = self._judge_by_models(serving, levels, allowed)
+        certain, first, records = judged.certain, judged.first, judged.records
+        if judged.holds is None or certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
-        codes = serving.cells.codes.take(first, axis=1)
-        certain_hidden = self._hidden(codes, sure, levels)
-        holds = np.ones(len(first), dtype=np.bool_)
-        for model, verdict in zip(self._models, verdicts, strict=True):
-            holds &= model.holds(classes, self.reference) if verdict is None else verdict
-        out = np.where(holds, 0, records)
+        codes = judged.codes
+        certain_hidden = self._groups.count(levels, codes, first, records - judged.most)
+        out = np.where(judged.holds, 0, records)
         suppressed = int(out.sum())
         if suppressed > allowed or suppressed == self.records:
             return Evaluation(levels, suppressed, feasible=False, certain=certain, certain_hidden=certain_hidden)
-        sizes = records[holds] if self.counts_classes else records[:0]
+        sizes = records[judged.holds] if self.counts_classes else records[:0]
         return Evaluation(
             levels,
             suppressed,
             feasible=True,
             certain=certain,
-            hidden=certain_hidden if suppressed == certain else self._hidden(codes, out, levels),
+            hidden=certain_hidden if suppressed == certain else self._groups.count(levels, codes, first, out),
             certain_hidden=certain_hidden,
             squares=_sum_of_squares(sizes),
             classes=len(sizes),
         )
+
+    def _judge_by_models(self, serving: MergedCells, levels: Levels, allowed: int) -> Judged:
+        """The same as by rules, with the models' own verdicts and bounds."""
+        class_of_cell, first = serving.classes_at(levels)
+        classes = count_classes(serving.cells, class_of_cell, len(first))
+        # What every more specific node leaves out is looked at first: it is often too much, whatever the verdicts are.
+        most, verdicts = self._most_kept(classes, self._models, allowed)
+        certain = int((classes.records - most).sum())
+        if certain > allowed:
+            return Judged(serving.cells.codes, first, classes.records, most, certain, None)
+        holds = np.ones(len(first), dtype=np.bool_)
+        for model, verdict in zip(self._models, verdicts, strict=True):
+            holds &= model.holds(classes, self.reference) if verdict is None else verdict
+        return Judged(serving.cells.codes, first, classes.records, most, certain, holds)
 
     def _most_kept(
         self, classes: Classes, models: Sequence[PrivacyModel], allowed: int
@@ -271,7 +292,7 @@ class Evaluator:
         certain = view.certain
         if not view.possible or certain > allowed or certain == self.records:
             return Evaluation(levels, certain, feasible=False, certain=certain, short=True)
-        certain_hidden = self._hidden(self.codes, np.where(view.gone, self.counts, 0), levels)
+        certain_hidden = self._groups.count(levels, self.codes, self._every_cell, np.where(view.gone, self.counts, 0))
         most = min(allowed, worth, self.records - 1)
         suppressed = int(self.counts[view.failing].sum())
         kept, possible = ~view.failing, True
@@ -287,10 +308,10 @@ class Evaluator:
             )
         hidden = certain_hidden
         if self.prunes(self.records):
-            certain, hidden = suppressed, self._hidden(self.codes, np.where(kept, 0, self.counts), levels)
-            certain_hidden = hidden
+            hidden = self._groups.count(levels, self.codes, self._every_cell, np.where(kept, 0, self.counts))
+            certain, certain_hidden = suppressed, hidden
         elif suppressed > int(certain_hidden[0].sum()):
-            hidden = self._hidden(self.codes, np.where(kept, 0, self.counts), levels)
+            hidden = self._groups.count(levels, self.codes, self._every_cell, np.where(kept, 0, self.counts))
         sizes = np.zeros(0, dtype=np.int64)
         if self.counts_classes:
             class_of_cell, number = self.classes_at(levels)
@@ -308,19 +329,6 @@ class Evaluator:
 
     def _stay_of(self, classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.int64]:
         return self._most_kept(classes, models, self.records)[0]
-
-    def _hidden(
-        self, codes: NDArray[np.int32], counts: NDArray[np.int64], levels: Levels
-    ) -> tuple[NDArray[np.int64], ...]:
-        """For each quasi-identifier, these counts by group at the node's level."""
-        groups, starts = self._groups
-        at = np.array([begins[level] for begins, level in zip(starts, levels, strict=True)])
-        found = np.zeros((len(levels), self._most_groups), dtype=np.int64)
-        kernels.count_groups(codes, counts, groups, at, found)
-        return tuple(
-            row[: len(hierarchy.levels[level].labels)]
-            for row, hierarchy, level in zip(found, self.space.hierarchies, levels, strict=True)
-        )
 
 
 def _sum_of_squares(sizes: NDArray[np.int64]) -> int:

@@ -40,6 +40,9 @@ MANY, FEW = 64, 8
 ANY = (math.inf, math.inf)
 """Any number of suppressed records is worth knowing exactly."""
 
+FOCUSED = 0.95
+"""Cells are merged for what all undecided nodes have in common once so few are left of those of the last time."""
+
 CHUNK_ENTROPY = 5.0
 """Nats: enough chunks for failures to show early."""
 
@@ -60,13 +63,11 @@ class Undecided:
         self.nodes = np.ascontiguousarray(self.nodes[:, self.open])
         self.base, self.bounds = self.base[self.open], self.bounds[self.open]
         self.added = None if self.added is None else self.added[self.open]
-        self.height = self.nodes.sum(axis=0, dtype=np.int32)
         self.open = np.ones(len(self.base), dtype=np.bool_)
 
     def cut(self, limit: float) -> int:
         """Give up what cannot beat the best; how many are left."""
-        self.open &= self.bounds <= limit
-        left = int(np.count_nonzero(self.open))
+        left = int(kernels.close_above(self.bounds, limit, self.open))
         if left < 0.8 * len(self.open):
             self._compress()
         return left
@@ -81,27 +82,24 @@ class Undecided:
     def least_bound(self) -> float:
         return float(self.bounds[self.open].min())
 
-    def most_general(self, members: NDArray[np.intp], number: int) -> list[Levels]:
-        """The highest of these nodes, of those the one of least bound; then others that are not below it."""
-        chosen: list[Levels] = []
-        while len(chosen) < number and len(members):
-            heights = self.height[members]
-            highest = members[heights == heights.max()]
-            levels = tuple(int(level) for level in self.nodes[:, highest[np.argmin(self.bounds[highest])]])
-            chosen.append(levels)
-            members = members[~at_most(self.nodes.take(members, axis=1), levels)]
-        return chosen
+    def put_in_order(self, order: Sequence[int]) -> None:
+        """Put the nodes in the lexicographic order of these quasi-identifiers."""
+        sorting = np.lexsort(self.nodes[list(reversed(order))])
+        self.open = self.open[sorting]
+        self.nodes = np.ascontiguousarray(self.nodes[:, sorting])
+        self.base, self.bounds = self.base[sorting], self.bounds[sorting]
+        self.added = None if self.added is None else self.added[sorting]
 
-    def next_in_order(self, order: Sequence[int], number: int) -> list[Levels]:
-        """Most general nodes in the lexicographic order of these quasi-identifiers, the highest levels first.
+    def last(self, number: int) -> list[Levels]:
+        """The last of the nodes, and others before them that are not below one another.
 
-        When all that is left is proof, the order does not change how many checks that takes, but neighbours in this
-        one are served well by the same chunks of cells.
+        In a lexicographic order the last is a most general one. When all that is left is proof, the order does not
+        change how many checks that takes, but neighbours in this one are served well by the same chunks of cells.
         """
         chosen: list[Levels] = []
         free = self.open
         while len(chosen) < number:
-            last = kernels.last_in_order(self.nodes, np.array(order, dtype=np.int64), free)
+            last = kernels.last_open(free)
             if last < 0:
                 break
             chosen.append(tuple(self.nodes[:, last].tolist()))
@@ -112,15 +110,14 @@ class Undecided:
     def promising(self, number: int) -> list[Levels]:
         """Most general nodes above the node of least bound, then above the next that they leave undecided."""
         chosen: list[Levels] = []
-        free = np.flatnonzero(self.open)
-        while len(chosen) < number and len(free):
-            lowest = self.nodes[:, free[np.argmin(self.bounds[free])]]
-            nodes = self.nodes.take(free, axis=1)
-            above = nodes[0] >= lowest[0]
-            for row, level in zip(nodes[1:], lowest[1:], strict=True):
-                above &= row >= level
-            chosen += self.most_general(free[above], 1)
-            free = free[~at_most(nodes, chosen[-1])]
+        free = self.open
+        while len(chosen) < number:
+            highest = kernels.highest_above_best(self.nodes, self.bounds, free)
+            if highest < 0:
+                break
+            chosen.append(tuple(self.nodes[:, highest].tolist()))
+            if len(chosen) < number:
+                free = free & ~at_most(self.nodes, chosen[-1])
         return chosen
 
     def rooms(self, levels: Levels, limit: float) -> tuple[float, float]:
@@ -133,14 +130,14 @@ class Undecided:
     def settle(self, evaluation: Evaluation, *, prunes: bool, allowed: int) -> None:
         """Learn from one checked node."""
         fails = evaluation.certain > allowed or (prunes and not evaluation.feasible and not evaluation.short)
-        least = 0.0
-        if not fails and evaluation.certain_hidden:
-            least = self._loss.excess(evaluation.sure)
-        added = np.zeros(len(self.base))
-        if not fails and evaluation.certain:
-            added = evaluation.certain * self.added if self.added is not None else self._added(evaluation)
+        least = self._loss.excess(evaluation.sure) if evaluation.certain_hidden and not fails else 0.0
         at = np.array(evaluation.levels, dtype=np.int8)
-        kernels.learn(self.nodes, at, fails, added, least, self.base, self.bounds, self.open)
+        certain = evaluation.certain
+        added = self.added
+        if added is None:
+            # What is added for one record depends on how many there are, so it is added once.
+            added, certain = self._added(evaluation) if certain and not fails else np.zeros(len(self.base)), 1
+        kernels.learn(self.nodes, at, fails, certain, added, least, self.base, self.bounds, self.open)
 
     def _added(self, evaluation: Evaluation) -> NDArray[np.float64]:
         """What so many suppressed records add to the bound of each node below the one that suppresses them."""
@@ -165,19 +162,14 @@ class Chunking:
         self._heights = tuple(hierarchy.height for hierarchy in evaluator.space.hierarchies)
         self.order = sorted(range(len(self._heights)), key=lambda position: -self._entropies[position][0])
         """Quasi-identifiers by falling entropy."""
+        self._alike: tuple[Levels, list[int]] = ((), [])
 
     def prepare(self, levels: Levels, undecided: Undecided) -> None:
         """Have a small table, and chunks of cells, for this node and for those like it, where that is worth it."""
         sizes = self._sizes
         if sizes is None:
             return
-        agreeing: list[int] = []
-        for position in self.order[:2]:
-            number, lowest = undecided.meet([*agreeing, position], levels)
-            if number < MANY:
-                break
-            agreeing.append(position)
-            self._focus(lowest)
+        agreeing = self._agreeing(levels, undecided)
         if sizes.read_in_vain(levels) >= READ_IN_VAIN:
             alike = undecided.nodes.compress(undecided.open, axis=1)
             for position in agreeing:
@@ -185,6 +177,20 @@ class Chunking:
             high, served = self._join(levels, alike)
             if served >= FEW and high != self._heights and not sizes.has_chunks(high):
                 sizes.chunk(meet(alike), high)
+
+    def _agreeing(self, levels: Levels, undecided: Undecided) -> list[int]:
+        """The quasi-identifiers of most entropy in which many nodes agree with this one, for which cells are ready."""
+        decisive = tuple(levels[position] for position in self.order[:2])
+        if self._alike[0] != decisive:
+            agreeing: list[int] = []
+            for position in self.order[:2]:
+                number, lowest = undecided.meet([*agreeing, position], levels)
+                if number < MANY:
+                    break
+                agreeing.append(position)
+                self._focus(lowest)
+            self._alike = (decisive, agreeing)
+        return self._alike[1]
 
     def _join(self, levels: Levels, nodes: NDArray[np.int8]) -> tuple[Levels, int]:
         """A node above this one that makes many chunks and lies above many of the others, and above how many.
@@ -241,14 +247,20 @@ def search_frontier(
             run = stack.enter_context(ThreadPoolExecutor(WORKERS)).map
         pairs = Pairs(evaluator, run)
         undecided = Undecided(space, loss, pairs.certain() if pairs.small else None, allowed)
+        focused, proving = space.size + 1.0, False
         while left := undecided.cut(incumbent.cut):
             if watch.expired(1.0 - left / space.size):
                 return undecided.least_bound()
-            evaluator.focus(undecided.meet()[1])
+            if left < FOCUSED * focused:
+                focused = left
+                evaluator.focus(undecided.meet()[1])
             if incumbent.since_better < PATIENCE:
                 chosen = undecided.promising(workers)
             else:
-                chosen = undecided.next_in_order(chunking.order, workers)
+                if not proving:
+                    proving = True
+                    undecided.put_in_order(chunking.order)
+                chosen = undecided.last(workers)
                 chunking.prepare(chosen[0], undecided)
             rooms = [undecided.rooms(levels, incumbent.cut) if evaluator.asks_worth else ANY for levels in chosen]
             for evaluation in run(check, chosen, *zip(*rooms, strict=True)):

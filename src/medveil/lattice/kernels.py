@@ -120,6 +120,96 @@ def hidden_by_code(
 
 
 @njit(cache=True, nogil=True)
+def look_up(
+    levels: NDArray[np.int64],
+    widths: NDArray[np.int64],
+    groups: Codes,
+    begins: NDArray[np.int64],
+    positions: NDArray[np.int64],
+    packed: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    most: int,
+    lookup: Codes,
+) -> int:
+    """Fill the look-up table of a node, so that the sum of a cell's entries is its key; the size of the key space.
+
+    The group of a code of attribute a at a level is `groups[begins[a, level] + code]`, of which there are
+    `widths[a, level]`. Pack p has the attributes `positions[packed[p]:packed[p + 1]]` of so many `sizes` of codes.
+    Nothing is filled, and 0 returned, where there would be more than `most` keys.
+    """
+    key_space = 1
+    for a in range(len(levels)):
+        key_space *= widths[a, levels[a]]
+        if key_space > most:
+            return 0
+    stride = key_space
+    for p in range(len(packed) - 1):
+        begin, length = starts[p], 1
+        lookup[begin] = 0
+        for at in range(packed[p], packed[p + 1]):
+            a = positions[at]
+            size, group = sizes[a], begins[a, levels[a]]
+            stride //= widths[a, levels[a]]
+            for code in range(length - 1, -1, -1):
+                digits = lookup[begin + code]
+                for own in range(size - 1, -1, -1):
+                    lookup[begin + code * size + own] = digits + groups[group + own] * stride
+            length *= size
+    return key_space
+
+
+@njit(cache=True, nogil=True)
+def number_classes(
+    packs: Codes,
+    lookup: Codes,
+    starts: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    seen: Codes,
+    classes: Codes,
+    first: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """The class of each cell by first appearance, each class's first cell and records, and how many classes there are.
+
+    `seen` has an entry for each key, 0 at first and again at the end.
+    """
+    number_of_packs, cells = packs.shape
+    number = 0
+    for i in range(cells):
+        key = lookup[packs[0, i]]
+        for p in range(1, number_of_packs):
+            key += lookup[starts[p] + packs[p, i]]
+        known = seen[key]
+        if known == 0:
+            first[number] = i
+            sizes[number] = 0
+            number += 1
+            known = np.int32(number)
+            seen[key] = known
+        classes[i] = known - 1
+        sizes[known - 1] += counts[i]
+    for i in first[:number]:
+        key = lookup[packs[0, i]]
+        for p in range(1, number_of_packs):
+            key += lookup[starts[p] + packs[p, i]]
+        seen[key] = 0
+    return number
+
+
+@njit(cache=True, nogil=True)
+def leave_small(sizes: NDArray[np.int64], least: int, most: NDArray[np.int64], verdicts: NDArray[np.int8]) -> int:
+    """Let classes of at least so many records stay, with the verdict 2, and no others, whose records are returned."""
+    small = 0
+    for i in range(len(sizes)):
+        stays = sizes[i] >= least
+        most[i] = sizes[i] if stays else 0
+        verdicts[i] = 2 if stays else 0
+        small += sizes[i] - most[i]
+    return small
+
+
+@njit(cache=True, nogil=True)
 def cross_count(first: Codes, second: Codes, counts: NDArray[np.int64], table: NDArray[np.int64]) -> None:
     """Add each cell's count to the cross table of two of its codes."""
     for i in range(len(counts)):
@@ -165,17 +255,21 @@ def small_in_cross(
 
 @njit(cache=True, nogil=True)
 def count_groups(
-    codes: Codes, counts: NDArray[np.int64], groups: Codes, starts: NDArray[np.int64], found: NDArray[np.int64]
+    codes: Codes,
+    first: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    groups: Codes,
+    starts: NDArray[np.int64],
+    found: NDArray[np.int64],
 ) -> None:
-    """Add each class's count to its group in every attribute: that of a code is `groups[starts[a] + code]`.
+    """Add each class's count to the group of its first cell in every attribute: `groups[starts[a] + code]` of a code.
 
     `found[a, group]` has room for the groups of the attribute that has the most.
     """
-    attributes, classes = codes.shape
-    for i in range(classes):
+    for i in range(len(first)):
         if counts[i] != 0:
-            for a in range(attributes):
-                found[a, groups[starts[a] + codes[a, i]]] += counts[i]
+            for a in range(len(codes)):
+                found[a, groups[starts[a] + codes[a, first[i]]]] += counts[i]
 
 
 @njit(cache=True, nogil=True)
@@ -195,6 +289,7 @@ def learn(
     nodes: NDArray[np.int8],
     levels: NDArray[np.int8],
     fails: bool,
+    certain: int,
     added: NDArray[np.float64],
     least: float,
     base: NDArray[np.float64],
@@ -203,7 +298,8 @@ def learn(
 ) -> None:
     """Close a checked node, and with `fails` all that are more specific; else raise their bounds.
 
-    The bound of a node is at least its base and what suppression adds there, and that is at least `least`.
+    The bound of a node is at least its base and what suppression adds there: `added` for each of the records that are
+    suppressed for `certain`, and at least `least`.
     """
     attributes, number = nodes.shape
     for i in range(number):
@@ -219,7 +315,7 @@ def learn(
                 if fails or lower == 0:
                     open_nodes[i] = False
                 else:
-                    bounds[i] = max(bounds[i], base[i] + max(added[i], least))
+                    bounds[i] = max(bounds[i], base[i] + max(certain * added[i], least))
 
 
 @njit(cache=True, nogil=True)
@@ -252,19 +348,45 @@ def most_added(
 
 
 @njit(cache=True, nogil=True)
-def last_in_order(nodes: NDArray[np.int8], order: NDArray[np.int64], open_nodes: NDArray[np.bool_]) -> int:
-    """The open node of the highest levels in the lexicographic order of these quasi-identifiers; -1 for none."""
-    last = -1
-    for i in range(nodes.shape[1]):
+def close_above(bounds: NDArray[np.float64], limit: float, open_nodes: NDArray[np.bool_]) -> int:
+    """Close every node whose bound is above the limit; how many are open."""
+    left = 0
+    for i in range(len(bounds)):
+        open_nodes[i] &= bounds[i] <= limit
+        left += open_nodes[i]
+    return left
+
+
+@njit(cache=True, nogil=True)
+def highest_above_best(nodes: NDArray[np.int8], bounds: NDArray[np.float64], open_nodes: NDArray[np.bool_]) -> int:
+    """Of the open nodes above the one of least bound the highest, and of these that of least bound; -1 for none."""
+    attributes, number = nodes.shape
+    best = -1
+    for i in range(number):
+        if open_nodes[i] and (best < 0 or bounds[i] < bounds[best]):
+            best = i
+    highest, height = -1, -1
+    for i in range(number):
         if open_nodes[i]:
-            if last < 0:
-                last = i
-            for a in order:
-                if nodes[a, i] != nodes[a, last]:
-                    if nodes[a, i] > nodes[a, last]:
-                        last = i
+            above = True
+            levels = 0
+            for a in range(attributes):
+                levels += nodes[a, i]
+                if nodes[a, i] < nodes[a, best]:
+                    above = False
                     break
-    return last
+            if above and (levels > height or (levels == height and bounds[i] < bounds[highest])):
+                highest, height = i, levels
+    return highest
+
+
+@njit(cache=True, nogil=True)
+def last_open(open_nodes: NDArray[np.bool_]) -> int:
+    """The place of the last open node; -1 for none."""
+    for i in range(len(open_nodes) - 1, -1, -1):
+        if open_nodes[i]:
+            return i
+    return -1
 
 
 @njit(cache=True, nogil=True)

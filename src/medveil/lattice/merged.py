@@ -18,6 +18,20 @@ from medveil.lattice.tables import PackedTable
 
 
 @dataclass(frozen=True)
+class Combinations:
+    """The distinct combinations of quasi-identifiers, with codes and records, and which one each cell has.
+
+    `values`: the sensitive values of the cells, by attribute; `counts`: their records.
+    """
+
+    table: PackedTable
+    codes: NDArray[np.int32]
+    of_cell: NDArray[np.int32]
+    values: dict[str, NDArray[np.int32]]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class MergedCells:
     """Cells of which each stands for all that agree with it at `levels` and in their sensitive values.
 
@@ -54,6 +68,22 @@ class MergedCells:
         leaves = (0,) * len(self.hierarchies)
         codes = [np.ascontiguousarray(column, dtype=np.int32) for column in self.cells.codes]
         return PackedTable.of(self.hierarchies, leaves, codes, self.cells.counts)
+
+    @cached_property
+    def combinations(self) -> Combinations:
+        """The same cells by what they have in their quasi-identifiers."""
+        cells = self.cells
+        of_cell, first = self.classes_at(self.levels)
+        codes = np.ascontiguousarray(cells.codes[:, first], dtype=np.int32)
+        counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
+        records = _summed(of_cell, counts, len(first))
+        return Combinations(
+            PackedTable.of(self.hierarchies, (0,) * len(self.hierarchies), list(codes), records),
+            codes,
+            of_cell,
+            {name: np.ascontiguousarray(values, dtype=np.int32) for name, values in cells.sensitive.items()},
+            counts,
+        )
 
     def merge(self, levels: Levels) -> MergedCells:
         """The cells of a higher node."""

@@ -7,19 +7,16 @@ are kept in chunks that no class crosses, rare ones first, counting ends as soon
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medveil.codes.rank import KEY_LIMIT, fold, rank
 from medveil.lattice import kernels
+from medveil.lattice.scratch import Scratch
 from medveil.lattice.space import Levels, Space
 from medveil.lattice.tables import Lookup, PackedTable
-
-Number = TypeVar("Number", bound=np.generic)
 
 DIRECT = 1 << 20
 """Key spaces up to here, or four times the cells of a chunk, have a counter of one byte for each key."""
@@ -48,7 +45,7 @@ class SizeCounter:
         self._chunked: list[PackedTable] = []
         self._tried: set[Levels] = {self.table.levels}
         self._read_in_vain: list[int] = []
-        self._scratch = threading.local()
+        self._scratch = Scratch()
 
     def focus(self, levels: Levels) -> None:
         """Keep a table at this node, to serve the nodes above it, if it is much smaller than what serves them now."""
@@ -113,8 +110,8 @@ class SizeCounter:
             self.enough,
             telling,
             bits,
-            self._room("zeros", lookup.key_space if direct else 1 << bits, np.uint8),
-            self._room("slots", table.largest_chunk, np.int32),
+            self._scratch.room("zeros", lookup.key_space if direct else 1 << bits, np.uint8),
+            self._scratch.room("slots", table.largest_chunk, np.int32),
         )
         if small > telling:
             self._read_in_vain.append(read)
@@ -126,13 +123,13 @@ class SizeCounter:
         """The number and, if it is no more than `most`, the records by group of each quasi-identifier."""
         weights, starts = table.weights(self.enough), table.packing.starts
         if lookup.key_space <= max(DIRECT, min(DIRECT_LIMIT, 64 * len(table))):
-            keys = self._room("slots", len(table), np.int32)
-            counters = self._room("counters", lookup.key_space, np.uint8)
+            keys = self._scratch.room("slots", len(table), np.int32)
+            counters = self._scratch.room("counters", lookup.key_space, np.uint8)
             counters[:] = 0
             kernels.count_direct(table.packs, lookup.scaled(np.int32), starts, weights, self.enough, counters, keys)
         else:
             keys, first = rank(*fold(list(table.packs), lookup.tables, lookup.radices, len(table)))
-            counters = self._room("counters", len(first), np.uint8)
+            counters = self._scratch.room("counters", len(first), np.uint8)
             counters[:] = 0
             kernels.count_keys(keys, weights, self.enough, counters)
         small = kernels.sum_small(counters, self.enough)
@@ -143,12 +140,3 @@ class SizeCounter:
         if small:
             kernels.hidden_by_code(table.packs, starts, keys, weights, self.enough, counters, by_code)
         return small, table.spread(by_code, levels)
-
-    def _room(self, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
-        """A working array of the thread's own, kept between checks."""
-        room = getattr(self._scratch, name, None)
-        if room is None or len(room) < size:
-            room = np.zeros(max(size, 1 << 16), dtype=dtype)
-            setattr(self._scratch, name, room)
-        found: NDArray[Number] = room[:size]
-        return found

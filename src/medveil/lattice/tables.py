@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,12 @@ class Packing:
     positions: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
     starts: NDArray[np.int64]
+
+    @cached_property
+    def layout(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The positions pack by pack, where each pack's begin, and the sizes, for compiled loops."""
+        begins = np.cumsum([0, *(len(pack) for pack in self.positions)])
+        return np.concatenate([np.array(pack) for pack in self.positions]), begins, np.array(self.sizes)
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], limit: int) -> Packing:

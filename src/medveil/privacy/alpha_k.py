@@ -11,6 +11,7 @@ from pydantic import Field
 from medveil.privacy.classes import Classes
 from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.rules import Rule, ceilings
 from medveil.privacy.sensitive import SensitiveModel, coded, confidences
 from medveil.privacy.worst import highest, lowest, or_empty
 
@@ -63,8 +64,10 @@ class AlphaKAnonymity(SensitiveModel):
 
     def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
         """The ceiling of a watched value's share is alpha."""
-        ceilings = np.where(self._watched(reference), self.alpha, 1.0)
-        return most_below(self.histogram(classes), classes, ceilings, self.k)
+        return most_below(self.histogram(classes), classes, self._ceilings(reference), self.k)
+
+    def rule(self, reference: Reference) -> Rule:
+        return ceilings(self.about(), self._ceilings(reference), least=self.k)
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         return {"alpha": highest(self._shares(classes, reference), classes), "k": lowest(classes.sizes, classes)}
@@ -76,6 +79,9 @@ class AlphaKAnonymity(SensitiveModel):
 
     def _shares(self, classes: Classes, reference: Reference) -> NDArray[np.float64]:
         return confidences(self.histogram(classes), classes, self._watched(reference))
+
+    def _ceilings(self, reference: Reference) -> NDArray[np.float64]:
+        return np.where(self._watched(reference), self.alpha, 1.0)
 
     def _watched(self, reference: Reference) -> NDArray[np.bool_]:
         """Which codes of the attribute's domain are watched."""

@@ -12,8 +12,9 @@ from pydantic import Field
 from medveil.privacy.classes import Classes
 from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.rules import Rule, ceilings
 from medveil.privacy.sensitive import SensitiveModel, highest_by_class
-from medveil.privacy.worst import at_most, highest, or_empty
+from medveil.privacy.worst import SLACK, at_most, highest, or_empty
 
 
 class BetaLikeness(SensitiveModel):
@@ -54,10 +55,19 @@ class BetaLikeness(SensitiveModel):
     def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
         """The ceiling of a value's share is p_s (1 + min(beta, -log p_s)), without the logarithm for basic."""
         whole = reference.shares(self.about())
+        return most_below(self.histogram(classes), classes, whole * (1.0 + self._most_gained(whole)))
+
+    def rule(self, reference: Reference) -> Rule:
+        whole = reference.shares(self.about())
+        gains = self._most_gained(whole)
+        return ceilings(self.about(), whole * (1.0 + gains), whole * SLACK * np.maximum(1.0, gains))
+
+    def _most_gained(self, whole: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The largest relative gain of each value."""
         gains = np.full(len(whole), self.beta)
         if self.variant == "enhanced":
             gains = np.minimum(gains, -np.log(whole, out=np.zeros(len(whole)), where=whole > 0))
-        return most_below(self.histogram(classes), classes, whole * (1.0 + gains))
+        return gains
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         """The least beta with which every class holds; infinite where a class exceeds -log p, so that none does."""

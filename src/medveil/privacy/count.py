@@ -17,6 +17,11 @@ TABLED, LEAST_TABLED = 16, 1 << 16
 """Up to so many entries for each cell, or so many, a table of classes by values is filled rather than cells sorted."""
 
 
+def fits_table(classes: int, values: int, cells: int) -> bool:
+    """Whether a table of classes by values is small enough, beside the cells, to be filled whole."""
+    return classes * values <= max(TABLED * cells, LEAST_TABLED)
+
+
 def count_classes(
     cells: Cells,
     class_of_cell: NDArray[np.int64 | np.int32],
@@ -50,8 +55,7 @@ def count_classes(
     histograms = {}
     for name, codes in cells.sensitive.items():
         values = np.ascontiguousarray(codes, dtype=np.int32)
-        entries = number_of_classes * len(cells.domains[name])
-        if cells.subjects is None and entries <= max(TABLED * len(cells), LEAST_TABLED):
+        if cells.subjects is None and fits_table(number_of_classes, len(cells.domains[name]), len(cells)):
             table = np.zeros((number_of_classes, len(cells.domains[name])), dtype=np.int64)
             _cross_count(classes, values, counts, table)
             histograms[name] = Histogram(*_filled(table, len(cells)))

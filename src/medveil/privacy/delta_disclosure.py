@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,8 +13,9 @@ from pydantic import Field
 from medveil.privacy.classes import Classes
 from medveil.privacy.keeping import ROUNDING, most_below
 from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.rules import BEYOND, FLOOR_BEYOND, FLOOR_WITHIN, WITHIN, Rule, ceilings
 from medveil.privacy.sensitive import SensitiveModel, highest_by_class
-from medveil.privacy.worst import highest, or_empty
+from medveil.privacy.worst import SLACK, highest, or_empty
 
 
 class DeltaDisclosure(SensitiveModel):
@@ -75,6 +77,19 @@ class DeltaDisclosure(SensitiveModel):
             most = np.minimum(most, (scarcest * (1.0 + ROUNDING)).astype(np.int64))
             most[np.diff(histogram.offsets) < np.count_nonzero(whole)] = 0
         return most
+
+    def rule(self, reference: Reference) -> Rule:
+        whole = reference.shares(self.about())
+        factor = math.exp(self.delta)
+        # Just at a bound only the logarithm itself tells, whose rounding grows with it.
+        near = SLACK * max(1.0, self.delta)
+        rule = ceilings(self.about(), whole * factor)
+        rule.limits[WITHIN] *= 1.0 - near
+        rule.limits[BEYOND] *= 1.0 + near
+        rule.limits[FLOOR_WITHIN] = whole / factor * (1.0 + near)
+        rule.limits[FLOOR_BEYOND] = whole / factor * (1.0 - near)
+        refused = self.absent == "refuse"
+        return replace(rule, complete=refused, distinct=np.count_nonzero(whole) if refused else 0)
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         return {"delta": highest(self._logarithms(classes, reference), classes)}

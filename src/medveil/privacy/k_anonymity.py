@@ -9,6 +9,7 @@ from pydantic import Field
 
 from medveil.privacy.classes import Classes
 from medveil.privacy.model import PrivacyModel, Reference, Verdict
+from medveil.privacy.rules import Rule
 from medveil.privacy.worst import lowest, or_empty
 
 
@@ -61,6 +62,9 @@ class KAnonymity(PrivacyModel):
 
     def holds(self, classes: Classes, reference: Reference) -> Verdict:  # noqa: ARG002 - models share one signature
         return or_empty(classes.sizes >= self.k, classes)
+
+    def rule(self, reference: Reference) -> Rule:  # noqa: ARG002
+        return Rule(least=self.k)
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:  # noqa: ARG002
         return {"k": lowest(classes.sizes, classes)}

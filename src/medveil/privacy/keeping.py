@@ -33,7 +33,9 @@ class Covering:
     ceilings: NDArray[np.float64]
 
 
-def most_covered(covering: Covering, share: float, records: NDArray[np.int64]) -> NDArray[np.int64]:
+def most_covered(
+    covering: Covering, share: float, records: NDArray[np.int64], *, whole: bool = False
+) -> NDArray[np.int64]:
     """The largest number m of records of each class, at most all of them, with
 
         sum_s min(n_s, c_s m) >= a m
@@ -46,9 +48,10 @@ def most_covered(covering: Covering, share: float, records: NDArray[np.int64]) -
     With a = 1, where the k_s sum to m, that is k_s <= c_s m for all s: no value has more than its ceiling. The left
     side minus the right is concave in m and 0 at 0, so that the m which satisfy it are those up to a largest one.
     Newton's steps from above come down to it and never pass it, as a tangent of a concave function lies above it.
+    `whole`: that a = 1 and every record counts for one s, so that k_s is at most floor(c_s m).
     """
     ceilings = covering.ceilings * (1.0 + ROUNDING)
-    return _most_covered(covering.offsets, covering.counts, ceilings, share - ROUNDING, records)
+    return _most_covered(covering.offsets, covering.counts, ceilings, share - ROUNDING, records, whole)
 
 
 def most_below(
@@ -60,7 +63,7 @@ def most_below(
     a union lies between its shares in the parts, so that what stays of a class is within the ceilings as a whole.
     """
     covering = Covering(histogram.offsets, histogram.counts, ceilings[histogram.values])
-    most = most_covered(covering, 1.0, classes.records)
+    most = most_covered(covering, 1.0, classes.records, whole=True)
     return np.where(most >= least, most, 0)
 
 
@@ -108,20 +111,42 @@ def _most_covered(
     ceilings: NDArray[np.float64],
     share: float,
     records: NDArray[np.int64],
+    whole: bool,
 ) -> NDArray[np.int64]:
     found = np.zeros(len(records), dtype=np.int64)
     for number in range(len(records)):
-        most = float(records[number])
-        while most > 0.0:
-            scarce, ceiling = 0.0, 0.0
-            for i in range(offsets[number], offsets[number + 1]):
-                if counts[i] < ceilings[i] * most:
-                    scarce += counts[i]
-                else:
-                    ceiling += ceilings[i]
-            lower = scarce / (share - ceiling) if ceiling < share else most
-            if lower >= most:
-                break
-            most = lower
-        found[number] = min(records[number], int(most * (1.0 + ROUNDING) + ROUNDING))
+        begin, end = offsets[number], offsets[number + 1]
+        found[number] = largest_part(counts[begin:end], ceilings[begin:end], share, records[number], whole)
     return found
+
+
+@njit(cache=True, nogil=True)
+def largest_part(
+    counts: NDArray[np.int64], ceilings: NDArray[np.float64], share: float, records: int, whole: bool
+) -> int:
+    """The m of `most_covered` for one class, with ceilings and share that are widened for rounding.
+
+    `whole`: that no value may have more than its ceiling, so that of m records value s has at most floor(c_s m), and
+    m is at most their sum over s. More than that sum is ruled out at once, as it does not fall where m grows.
+    """
+    most = float(records)
+    while most > 0.0:
+        scarce, ceiling = 0.0, 0.0
+        for i in range(len(counts)):
+            if counts[i] < ceilings[i] * most:
+                scarce += counts[i]
+            else:
+                ceiling += ceilings[i]
+        lower = scarce / (share - ceiling) if ceiling < share else most
+        if lower >= most:
+            break
+        most = lower
+    stays = min(records, int(most * (1.0 + ROUNDING) + ROUNDING))
+    while whole and stays > 0:
+        room = 0
+        for i in range(len(counts)):
+            room += min(counts[i], int(ceilings[i] * stays + ROUNDING))
+        if room >= stays:
+            break
+        stays = room
+    return stays

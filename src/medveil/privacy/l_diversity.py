@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.model import Reference, Verdict, in_figures
+from medveil.privacy.rules import Rule
 from medveil.privacy.sensitive import SensitiveModel, highest_by_class, sum_by_class
 from medveil.privacy.worst import SLACK, highest, lowest, or_empty
 
@@ -104,6 +105,9 @@ class LDiversity(SensitiveModel):
         else:
             verdict = top_to_tail(histogram, int(self.l)) < (self.c or 0.0)
         return or_empty(verdict, classes)
+
+    def rule(self, reference: Reference) -> Rule | None:  # noqa: ARG002
+        return Rule(distinct=int(self.l), attribute=self.about()) if self.variant == "distinct" else None
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:  # noqa: ARG002
         histogram = self.histogram(classes)

@@ -15,6 +15,7 @@ from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes
 from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.rules import Rule, ceilings
 from medveil.privacy.sensitive import SensitiveModel, coded, confidences
 from medveil.privacy.worst import highest, lowest, or_empty
 
@@ -89,8 +90,10 @@ class LKCPrivacy(SensitiveModel):
 
     def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
         """The ceiling of a watched value's share is C."""
-        ceilings = np.where(self._watched(reference), self.c, 1.0)
-        return most_below(self.histogram(classes), classes, ceilings, self.k)
+        return most_below(self.histogram(classes), classes, self._ceilings(reference), self.k)
+
+    def rule(self, reference: Reference) -> Rule:
+        return ceilings(self.about(), self._ceilings(reference), least=self.k)
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         confidence = highest(self._confidences(classes, reference), classes)
@@ -103,6 +106,9 @@ class LKCPrivacy(SensitiveModel):
 
     def _confidences(self, classes: Classes, reference: Reference) -> NDArray[np.float64]:
         return confidences(self.histogram(classes), classes, self._watched(reference))
+
+    def _ceilings(self, reference: Reference) -> NDArray[np.float64]:
+        return np.where(self._watched(reference), self.c, 1.0)
 
     def _watched(self, reference: Reference) -> NDArray[np.bool_]:
         """Which codes of the attribute's domain are watched."""

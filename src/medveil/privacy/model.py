@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.privacy.classes import Classes
+from medveil.privacy.rules import Rule
 from medveil.table.domain import Domain
 
 Verdict = NDArray[np.bool_]
@@ -172,6 +173,13 @@ class PrivacyModel(BaseModel, ABC):
         A model that says no more than this default is searched without a bound on what it suppresses.
         """
         return classes.records
+
+    def rule(self, reference: Reference) -> Rule | None:  # noqa: ARG002 - for models that have one
+        """What the model asks of each class where counts are of records, as searches check it fastest.
+
+        None where it asks for something else; then `holds` and `most_kept` are all that a search knows.
+        """
+        return None
 
     @abstractmethod
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:

@@ -12,8 +12,9 @@ from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes
 from medveil.privacy.keeping import most_below
 from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.rules import Rule, ceilings
 from medveil.privacy.sensitive import SensitiveModel, highest_by_class
-from medveil.privacy.worst import at_most, highest, lowest, or_empty
+from medveil.privacy.worst import SLACK, at_most, highest, lowest, or_empty
 
 Bound = Annotated[float, Field(gt=0, le=1)]
 
@@ -66,6 +67,10 @@ class MSBounding(SensitiveModel):
     def most_united(self, classes: Classes, reference: Reference) -> NDArray[np.int64]:
         """The ceiling of a value's share is its own bound."""
         return most_below(self.histogram(classes), classes, self._bounds(reference), self.k)
+
+    def rule(self, reference: Reference) -> Rule:
+        bounds = self._bounds(reference)
+        return ceilings(self.about(), bounds, SLACK * bounds, self.k)
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:
         return {"k": lowest(classes.sizes, classes), "of_bound": highest(self._excess(classes, reference), classes)}

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from medveil.privacy.classes import Classes
 from medveil.privacy.model import Reference, Verdict
+from medveil.privacy.rules import Rule
 from medveil.privacy.sensitive import SensitiveModel
 from medveil.privacy.worst import lowest, or_empty
 
@@ -55,6 +56,9 @@ class PSensitiveKAnonymity(SensitiveModel):
     def holds(self, classes: Classes, reference: Reference) -> Verdict:  # noqa: ARG002 - models share one signature
         distinct = np.diff(self.histogram(classes).offsets)
         return or_empty((distinct >= self.p) & (classes.sizes >= self.k), classes)
+
+    def rule(self, reference: Reference) -> Rule:  # noqa: ARG002
+        return Rule(least=self.k, distinct=self.p, attribute=self.about())
 
     def achieved(self, classes: Classes, reference: Reference) -> dict[str, float]:  # noqa: ARG002
         distinct = np.diff(self.histogram(classes).offsets)

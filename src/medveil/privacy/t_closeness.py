@@ -15,8 +15,9 @@ from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.keeping import Covering, most_covered, running, side_by_side
 from medveil.privacy.model import Reference, Verdict, in_figures
+from medveil.privacy.rules import Rule, within_distance
 from medveil.privacy.sensitive import SensitiveModel, sum_by_class
-from medveil.privacy.worst import at_most, highest, or_empty
+from medveil.privacy.worst import SLACK, at_most, highest, or_empty
 from medveil.table.schema import Kind
 
 
@@ -98,6 +99,14 @@ class TCloseness(SensitiveModel):
         covered, terms = self._coverings(self.histogram(classes), reference)
         t = self.t / 2.0 if self.distance == "variational" else self.t
         return most_covered(covered, (1.0 - t) * terms, classes.records)
+
+    def rule(self, reference: Reference) -> Rule | None:
+        """For the plain distances, which are a sum over values; the verdict is `at_most` of the same sum."""
+        if self.distance not in {"equal", "variational"}:
+            return None
+        half = 2.0 if self.distance == "variational" else 1.0
+        beyond = (self.t + SLACK * max(1.0, self.t)) / half
+        return within_distance(self.about(), reference.shares(self.about()), self.t / half, beyond)
 
     def _coverings(self, histogram: Histogram, reference: Reference) -> tuple[Covering, int]:
         """What the records that stay must cover of the input's shares, and how many times all of them."""
