@@ -63,11 +63,13 @@ class Undecided:
         self.nodes = np.ascontiguousarray(self.nodes[:, self.open])
         self.base, self.bounds = self.base[self.open], self.bounds[self.open]
         self.added = None if self.added is None else self.added[self.open]
+        self.height = self.nodes.sum(axis=0, dtype=np.int32)
         self.open = np.ones(len(self.base), dtype=np.bool_)
 
     def cut(self, limit: float) -> int:
         """Give up what cannot beat the best; how many are left."""
-        left = int(kernels.close_above(self.bounds, limit, self.open))
+        self.open &= self.bounds <= limit
+        left = int(np.count_nonzero(self.open))
         if left < 0.8 * len(self.open):
             self._compress()
         return left
@@ -87,7 +89,7 @@ class Undecided:
         sorting = np.lexsort(self.nodes[list(reversed(order))])
         self.open = self.open[sorting]
         self.nodes = np.ascontiguousarray(self.nodes[:, sorting])
-        self.base, self.bounds = self.base[sorting], self.bounds[sorting]
+        self.base, self.bounds, self.height = self.base[sorting], self.bounds[sorting], self.height[sorting]
         self.added = None if self.added is None else self.added[sorting]
 
     def last(self, number: int) -> list[Levels]:
@@ -99,8 +101,8 @@ class Undecided:
         chosen: list[Levels] = []
         free = self.open
         while len(chosen) < number:
-            last = kernels.last_open(free)
-            if last < 0:
+            last = len(free) - 1 - int(free[::-1].argmax())
+            if not free[last]:
                 break
             chosen.append(tuple(self.nodes[:, last].tolist()))
             if len(chosen) < number:
@@ -112,10 +114,13 @@ class Undecided:
         chosen: list[Levels] = []
         free = self.open
         while len(chosen) < number:
-            highest = kernels.highest_above_best(self.nodes, self.bounds, free)
-            if highest < 0:
+            best = int(np.where(free, self.bounds, np.inf).argmin())
+            if not free[best]:
                 break
-            chosen.append(tuple(self.nodes[:, highest].tolist()))
+            above = np.flatnonzero((self.nodes >= self.nodes[:, best : best + 1]).all(axis=0) & free)
+            heights = self.height[above]
+            highest = above[heights == heights.max()]
+            chosen.append(tuple(self.nodes[:, highest[self.bounds[highest].argmin()]].tolist()))
             if len(chosen) < number:
                 free = free & ~at_most(self.nodes, chosen[-1])
         return chosen

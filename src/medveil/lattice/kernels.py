@@ -348,48 +348,6 @@ def most_added(
 
 
 @njit(cache=True, nogil=True)
-def close_above(bounds: NDArray[np.float64], limit: float, open_nodes: NDArray[np.bool_]) -> int:
-    """Close every node whose bound is above the limit; how many are open."""
-    left = 0
-    for i in range(len(bounds)):
-        open_nodes[i] &= bounds[i] <= limit
-        left += open_nodes[i]
-    return left
-
-
-@njit(cache=True, nogil=True)
-def highest_above_best(nodes: NDArray[np.int8], bounds: NDArray[np.float64], open_nodes: NDArray[np.bool_]) -> int:
-    """Of the open nodes above the one of least bound the highest, and of these that of least bound; -1 for none."""
-    attributes, number = nodes.shape
-    best = -1
-    for i in range(number):
-        if open_nodes[i] and (best < 0 or bounds[i] < bounds[best]):
-            best = i
-    highest, height = -1, -1
-    for i in range(number):
-        if open_nodes[i]:
-            above = True
-            levels = 0
-            for a in range(attributes):
-                levels += nodes[a, i]
-                if nodes[a, i] < nodes[a, best]:
-                    above = False
-                    break
-            if above and (levels > height or (levels == height and bounds[i] < bounds[highest])):
-                highest, height = i, levels
-    return highest
-
-
-@njit(cache=True, nogil=True)
-def last_open(open_nodes: NDArray[np.bool_]) -> int:
-    """The place of the last open node; -1 for none."""
-    for i in range(len(open_nodes) - 1, -1, -1):
-        if open_nodes[i]:
-            return i
-    return -1
-
-
-@njit(cache=True, nogil=True)
 def meet_alike(
     nodes: NDArray[np.int8],
     positions: NDArray[np.int64],
