@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.methods.diversity_aware.caps import Caps
-from medveil.methods.diversity_aware.flows import Arcs, Levels, cheapest_flow
+from medveil.methods.diversity_aware.flows import Arcs, WholePrices, cheapest_flow
 from medveil.methods.diversity_aware.points import Points, all_distances, cost, distances, pair_distances
 from medveil.methods.diversity_aware.prices import Prices, look_around
 from medveil.methods.diversity_aware.solvers import Solvers
@@ -86,7 +86,9 @@ def assign(
     first = min(_FIRST if prices is None else _FIRST_AT_PRICES, caps.clusters)
     offers = look_around(points, values, centers, seed, start, nothing, first, run, doing)
     arcs = _join(offers.records, offers.clusters, np.arange(len(points), dtype=np.int32), start, caps.clusters)
-    levels = Levels(np.rint(seed.of_value / unit).astype(np.int64), np.rint(seed.of_cluster / unit).astype(np.int64))
+    levels = WholePrices(
+        np.rint(seed.of_value / unit).astype(np.int64), np.rint(seed.of_cluster / unit).astype(np.int64)
+    )
     cluster = start
     best: Assignment | None = None
     for number in itertools.count(1):

@@ -44,7 +44,7 @@ class Arcs:
 
 
 @dataclass(frozen=True)
-class Levels:
+class WholePrices:
     """Prices in units of the rounded distances: of pairs of a value and a cluster, and of the sizes of clusters."""
 
     of_value: NDArray[np.int64]
@@ -52,8 +52,14 @@ class Levels:
 
 
 def cheapest_flow(
-    arcs: Arcs, values: NDArray[np.int32], caps: Caps, start: NDArray[np.int32], levels: Levels, run: Run, doing: str
-) -> tuple[NDArray[np.int32], Levels]:
+    arcs: Arcs,
+    values: NDArray[np.int32],
+    caps: Caps,
+    start: NDArray[np.int32],
+    levels: WholePrices,
+    run: Run,
+    doing: str,
+) -> tuple[NDArray[np.int32], WholePrices]:
     """The cluster of each record in a flow of least cost, and the prices that prove it.
 
     `start` keeps the caps, and each record has an arc to its cluster there.
@@ -81,7 +87,7 @@ def cheapest_flow(
         (places.held <= np.repeat(caps.lower, clusters)) & np.repeat(caps.lower > 0, clusters)
     )
     of_value = np.where(apart, price[:first], np.tile(price[first:-1], number))
-    return places.cluster, Levels(of_value.reshape(number, clusters), price[first:-1])
+    return places.cluster, WholePrices(of_value.reshape(number, clusters), price[first:-1])
 
 
 def _bounds(caps: Caps, records: int) -> NDArray[np.int64]:
