@@ -26,6 +26,16 @@ def data_folder() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _state_of_the_session(tmp_path_factory):
+    """Fixtures that serve several tests keep nothing in the folder of the user's programs either."""
+    state = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("medveil.system.state_folder", lambda: state)
+        patch.setenv("MEDVEIL_STATE", str(state))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _own_state(monkeypatch, tmp_path_factory):
     """What a user's programs must not forget is forgotten after each test."""
