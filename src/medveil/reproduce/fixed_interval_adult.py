@@ -74,8 +74,11 @@ class Adult:
         return load("adult-test", self.folder).drop_null()
 
     def policy(self, k: int, method: Mapping[str, Any], sensitive: Sequence[str] = ()) -> dict[str, Any]:
-        roles = {name: "sensitive" if name in sensitive else "plain" for name in self.train.column_names}
-        attributes: dict[str, Any] = {name: {"role": role} for name, role in roles.items()}
+        # The paper publishes all other columns as they are, whomever they tell.
+        attributes: dict[str, Any] = {
+            name: {"role": "sensitive"} if name in sensitive else {"role": "plain", "insist": True}
+            for name in self.train.column_names
+        }
         attributes |= {name: {"role": "quasi", "hierarchy": HIERARCHIES[name]} for name in QUASI}
         return {"attributes": attributes, "privacy": [{"model": "k-anonymity", "k": k}], "method": dict(method)}
 
