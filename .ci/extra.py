@@ -33,7 +33,7 @@ def frames(folder: Path, patients: Path) -> None:
 
 
 def optimization(folder: Path, patients: Path) -> None:
-    released(method={"name": "diversity-aware", "solver": "milp"})
+    released(method="diversity-aware")
 
 
 def dp(folder: Path, patients: Path) -> None:

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 import table
 from medveil.datasets import patients
 from medveil.datasets.loaders import load
+from medveil.methods.diversity_aware.assigning import Solvers
 from medveil.methods.diversity_aware.caps import even_caps, halve, make_caps
 from medveil.methods.diversity_aware.points import Points, cost, make_points, medians
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
-from medveil.methods.diversity_aware.solvers import Solvers
 from medveil.run import Run
 from peers import python_with
 

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from medveil.methods.diversity_aware import worker
-from medveil.methods.diversity_aware.assigning import assign
+from medveil.methods.diversity_aware.assigning import Solvers, assign
 from medveil.methods.diversity_aware.caps import even_caps, halve, least_alpha, make_caps
 from medveil.methods.diversity_aware.points import all_distances, cost, make_points, medians
 from medveil.methods.diversity_aware.rounds import Effort, cluster_points
-from medveil.methods.diversity_aware.solvers import Solvers
 from medveil.run import Run
 
 
@@ -117,25 +116,26 @@ def test_the_excess_of_several_values_together_is_the_least_there_can_be(counts,
 def test_the_flow_finds_the_optimum_of_the_program_with_many_values(both, extra):
     """Sizes k, and k and k + 1; a dozen values of very different frequency; centers taken at random."""
     chance = np.random.default_rng(20 + extra)
-    for _ in range(40):
-        k, c = int(chance.integers(extra + 1, 8)), int(chance.integers(4, 9))
-        n = k * c + extra
-        numbers, values = chance.normal(size=(n, 3)), np.minimum(chance.geometric(0.25, n), 12).astype(np.int32) - 1
-        points = make_points(numbers)
-        counts = np.bincount(values, minlength=12)
-        caps = make_caps(counts.tolist(), k, None, capped=[True] * 12, both=both)
-        assert (caps.smallest, caps.largest) == (k, k + (extra > 0))
-        start = halve(points, values, caps, Run())
-        centers = points.take(chance.choice(n, caps.clusters, replace=False))
-        found = assign(points, values, centers, caps, start, Run())
-        sizes = np.array([caps.smallest, caps.largest])
-        answer = worker.solve_milp(all_distances(points, centers), values, caps.lower, caps.upper, sizes)
-        assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=1e-8)
-        assert found.cost - 1e-7 <= found.bound <= found.cost + 1e-9
-        held = np.array([np.bincount(values[found.cluster == i], minlength=12) for i in range(caps.clusters)])
-        assert np.all(held <= caps.upper)
-        assert np.all(held >= caps.lower)
-        assert cost(points, medians(points, found.cluster, caps.clusters), found.cluster) <= found.cost + 1e-9
+    with Solvers() as solvers:
+        for _ in range(40):
+            k, c = int(chance.integers(extra + 1, 8)), int(chance.integers(4, 9))
+            n = k * c + extra
+            numbers, values = chance.normal(size=(n, 3)), np.minimum(chance.geometric(0.25, n), 12).astype(np.int32) - 1
+            points = make_points(numbers)
+            counts = np.bincount(values, minlength=12)
+            caps = make_caps(counts.tolist(), k, None, capped=[True] * 12, both=both)
+            assert (caps.smallest, caps.largest) == (k, k + (extra > 0))
+            start = halve(points, values, caps, Run())
+            centers = points.take(chance.choice(n, caps.clusters, replace=False))
+            found = assign(points, values, centers, caps, start, solvers, Run())
+            sizes = np.array([caps.smallest, caps.largest])
+            answer = worker.solve_milp(all_distances(points, centers), values, caps.lower, caps.upper, sizes)
+            assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=1e-8)
+            assert found.cost - 1e-7 <= found.bound <= found.cost + 1e-9
+            held = np.array([np.bincount(values[found.cluster == i], minlength=12) for i in range(caps.clusters)])
+            assert np.all(held <= caps.upper)
+            assert np.all(held >= caps.lower)
+            assert cost(points, medians(points, found.cluster, caps.clusters), found.cluster) <= found.cost + 1e-9
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -143,21 +143,22 @@ def test_the_flow_finds_the_optimum_of_the_program_with_free_sizes(both):
     """Clusters of k to 2k - 1, as many as there can be or fewer."""
     chance = np.random.default_rng(31)
     larger = 0
-    for _ in range(40):
-        k, n = int(chance.integers(2, 7)), int(chance.integers(14, 40))
-        most, least = n // k, -(-n // (2 * k - 1))
-        clusters = int(chance.integers(least, most + 1))
-        points, values = make_points(chance.normal(size=(n, 3))), chance.integers(0, 3, n).astype(np.int32)
-        counts = np.bincount(values, minlength=3).tolist()
-        caps = make_caps(counts, k, None, capped=[False, True, both], both=both, clusters=clusters, at_least=True)
-        start = halve(points, values, caps, Run())
-        centers = points.take(chance.choice(n, clusters, replace=False))
-        found = assign(points, values, centers, caps, start, Run())
-        sizes = np.array([caps.smallest, caps.largest])
-        answer = worker.solve_milp(all_distances(points, centers), values, caps.lower, caps.upper, sizes)
-        assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=1e-8)
-        assert found.cost - 1e-7 <= found.bound <= found.cost + 1e-9
-        held = np.bincount(found.cluster, minlength=clusters)
-        assert k <= held.min() <= held.max() <= max(2 * k - 1, -(-n // clusters))
-        larger += held.max() > -(-n // clusters)
+    with Solvers() as solvers:
+        for _ in range(40):
+            k, n = int(chance.integers(2, 7)), int(chance.integers(14, 40))
+            most, least = n // k, -(-n // (2 * k - 1))
+            clusters = int(chance.integers(least, most + 1))
+            points, values = make_points(chance.normal(size=(n, 3))), chance.integers(0, 3, n).astype(np.int32)
+            counts = np.bincount(values, minlength=3).tolist()
+            caps = make_caps(counts, k, None, capped=[False, True, both], both=both, clusters=clusters, at_least=True)
+            start = halve(points, values, caps, Run())
+            centers = points.take(chance.choice(n, clusters, replace=False))
+            found = assign(points, values, centers, caps, start, solvers, Run())
+            sizes = np.array([caps.smallest, caps.largest])
+            answer = worker.solve_milp(all_distances(points, centers), values, caps.lower, caps.upper, sizes)
+            assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=1e-8)
+            assert found.cost - 1e-7 <= found.bound <= found.cost + 1e-9
+            held = np.bincount(found.cluster, minlength=clusters)
+            assert k <= held.min() <= held.max() <= max(2 * k - 1, -(-n // clusters))
+            larger += held.max() > -(-n // clusters)
     assert larger > 10

@@ -11,14 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medveil.errors import CancelledError, MedveilError, UnreachableError
-from medveil.methods.diversity_aware import assigning, auction, flows, rounds, worker
-from medveil.methods.diversity_aware import solvers as solvers_module
-from medveil.methods.diversity_aware.assigning import assign, assign_by_milp, unit_of
+from medveil.methods.diversity_aware import assigning, rounds, worker
+from medveil.methods.diversity_aware.assigning import Solvers, assign, assign_by_milp, unit_of
 from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, least_alpha, make_caps, merge_free
 from medveil.methods.diversity_aware.points import Points, all_distances, cost, make_points, medians
 from medveil.methods.diversity_aware.prices import Prices
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_points
-from medveil.methods.diversity_aware.solvers import Solvers
 from medveil.run import Run
 
 
@@ -185,21 +183,22 @@ def test_categories_are_one_hot_points():
 def test_the_flow_finds_the_optimum_of_the_mixed_integer_program():
     """On hundreds of random instances, proved by its own dual bound, within what rounding can add."""
     chance, sizes = np.random.default_rng(5), set()
-    for _ in range(300):
-        points, values, caps = instance(chance)
-        start = halve(points, values, caps, Run())
-        centers = medians(points, start, caps.clusters)
-        found = assign(points, values, centers, caps, start, Run())
-        answer = worker.solve_milp(
-            all_distances(points, centers), values, caps.lower, caps.upper, np.array([caps.smallest, caps.largest])
-        )
-        allowed = unit_of(points) * len(points) + 1e-9
-        assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=allowed)
-        assert keeps(found.cluster, values, caps)
-        assert keeps(answer["cluster"], values, caps)
-        assert found.bound <= found.cost + 1e-9
-        assert found.gap <= 3 * allowed
-        sizes.add(caps.clusters)
+    with Solvers() as solvers:
+        for _ in range(300):
+            points, values, caps = instance(chance)
+            start = halve(points, values, caps, Run())
+            centers = medians(points, start, caps.clusters)
+            found = assign(points, values, centers, caps, start, solvers, Run())
+            answer = worker.solve_milp(
+                all_distances(points, centers), values, caps.lower, caps.upper, np.array([caps.smallest, caps.largest])
+            )
+            allowed = unit_of(points) * len(points) + 1e-9
+            assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=allowed)
+            assert keeps(found.cluster, values, caps)
+            assert keeps(answer["cluster"], values, caps)
+            assert found.bound <= found.cost + 1e-9
+            assert found.gap <= 3 * allowed
+            sizes.add(caps.clusters)
     assert len(sizes) > 10
 
 
@@ -208,16 +207,17 @@ def test_arcs_are_added_until_the_optimum_is_proved(monkeypatch):
     monkeypatch.setattr(assigning, "_FIRST", 1)
     monkeypatch.setattr(assigning, "_MORE", 1)
     chance = np.random.default_rng(6)
-    for _ in range(20):
-        points, values, caps = instance(chance, records=60, k=4)
-        start = halve(points, values, caps, Run())
-        centers = medians(points, start, caps.clusters)
-        found = assign(points, values, centers, caps, start, Run())
-        answer = worker.solve_milp(
-            all_distances(points, centers), values, caps.lower, caps.upper, np.array([caps.smallest, caps.largest])
-        )
-        assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=1e-6)
-        assert found.gap < 1e-6
+    with Solvers() as solvers:
+        for _ in range(20):
+            points, values, caps = instance(chance, records=60, k=4)
+            start = halve(points, values, caps, Run())
+            centers = medians(points, start, caps.clusters)
+            found = assign(points, values, centers, caps, start, solvers, Run())
+            answer = worker.solve_milp(
+                all_distances(points, centers), values, caps.lower, caps.upper, np.array([caps.smallest, caps.largest])
+            )
+            assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=1e-6)
+            assert found.gap < 1e-6
 
 
 @given(st.integers(0, 10_000))
@@ -236,26 +236,28 @@ def test_no_prices_prove_more_than_the_optimum(seed):
 
 def test_caps_never_lower_the_cost():
     chance = np.random.default_rng(14)
-    for _ in range(30):
-        points, values, caps = instance(chance)
-        start = halve(points, values, caps, Run())
-        centers = medians(points, start, caps.clusters)
-        free = even_caps(len(points), caps.smallest, len(caps.upper))
-        capped = assign(points, values, centers, caps, start, Run())
-        if free.clusters == caps.clusters:
-            plain = assign(points, values, centers, free, start, Run())
-            assert plain.cost <= capped.cost + 1e-6
+    with Solvers() as solvers:
+        for _ in range(30):
+            points, values, caps = instance(chance)
+            start = halve(points, values, caps, Run())
+            centers = medians(points, start, caps.clusters)
+            free = even_caps(len(points), caps.smallest, len(caps.upper))
+            capped = assign(points, values, centers, caps, start, solvers, Run())
+            if free.clusters == caps.clusters:
+                plain = assign(points, values, centers, free, start, solvers, Run())
+                assert plain.cost <= capped.cost + 1e-6
 
 
 def test_prices_of_another_place_still_lead_to_the_optimum():
     chance = np.random.default_rng(7)
-    points, values, caps = instance(chance, records=300, k=5)
-    start = halve(points, values, caps, Run())
-    centers = medians(points, start, caps.clusters)
-    plain = assign(points, values, centers, caps, start, Run())
-    strange = chance.normal(size=caps.clusters)
-    prices = Prices(strange + chance.normal(size=(len(caps.upper), caps.clusters)), strange)
-    priced = assign(points, values, centers, caps, start, Run(), prices=prices)
+    with Solvers() as solvers:
+        points, values, caps = instance(chance, records=300, k=5)
+        start = halve(points, values, caps, Run())
+        centers = medians(points, start, caps.clusters)
+        plain = assign(points, values, centers, caps, start, solvers, Run())
+        strange = chance.normal(size=caps.clusters)
+        prices = Prices(strange + chance.normal(size=(len(caps.upper), caps.clusters)), strange)
+        priced = assign(points, values, centers, caps, start, solvers, Run(), prices=prices)
     assert priced.cost == pytest.approx(plain.cost, abs=1e-6)
     assert priced.gap < 1e-6
 
@@ -266,7 +268,8 @@ def test_many_values_need_few_flows():
     points, values = make_points(chance.normal(size=(600, 3))), chance.integers(0, 200, 600).astype(np.int32)
     caps = make_caps(np.bincount(values, minlength=200).tolist(), 3, None, capped=[True] * 200)
     start = halve(points, values, caps, Run())
-    found = assign(points, values, medians(points, start, caps.clusters), caps, start, Run())
+    with Solvers() as solvers:
+        found = assign(points, values, medians(points, start, caps.clusters), caps, start, solvers, Run())
     assert found.gap < 1e-6
     assert found.flows <= 15
 
@@ -276,8 +279,9 @@ def test_it_ends_where_the_bound_is_near_enough():
     points, values, caps = instance(chance, records=400, k=4, values=2)
     start = halve(points, values, caps, Run())
     centers = medians(points, start, caps.clusters)
-    exact = assign(points, values, centers, caps, start, Run())
-    rough = assign(points, values, centers, caps, start, Run(), enough=0.5)
+    with Solvers() as solvers:
+        exact = assign(points, values, centers, caps, start, solvers, Run())
+        rough = assign(points, values, centers, caps, start, solvers, Run(), enough=0.5)
     assert rough.flows <= exact.flows
     assert rough.gap <= 0.5 * rough.cost
     assert rough.bound <= exact.cost + 1e-6
@@ -325,115 +329,71 @@ def test_identical_records_are_spread_at_no_cost():
     assert keeps(found.cluster, values, caps)
 
 
-# Flows
-
-
-@pytest.mark.parametrize("both", [False, True])
-def test_an_auction_before_it_leads_to_the_same_optimum(monkeypatch, both):
-    """Where prices are far off; caps that bind, lower ones too, and sizes of k and k + 1."""
-    chance = np.random.default_rng(16)
-    for records in (300, 304):
-        numbers = chance.normal(size=(records, 3))
-        values = np.minimum(chance.exponential(2.0, records), 9).astype(np.int32)
-        points, counts = make_points(numbers), np.bincount(values, minlength=10)
-        caps = make_caps(counts.tolist(), 5, None, capped=[True] * 10, both=both)
-        start = halve(points, values, caps, Run())
-        centers = medians(points, start, caps.clusters)
-        found = []
-        for many in (records, 0):
-            monkeypatch.setattr(flows, "_MANY", many)
-            found.append(assign(points, values, centers, caps, start, Run()))
-            assert keeps(found[-1].cluster, values, caps)
-            assert found[-1].gap < 1e-6
-        assert found[0].cost == pytest.approx(found[1].cost, abs=1e-6)
-
-
-def test_an_auction_is_near_the_optimum(monkeypatch):
-    """Each record pays at most a 50th of the mean distance more than it must."""
-    chance = np.random.default_rng(17)
-    points, values = make_points(chance.normal(size=(2000, 3))), chance.integers(0, 150, 2000).astype(np.int32)
-    caps = make_caps(np.bincount(values, minlength=150).tolist(), 5, None, capped=[True] * 150)
-    start = halve(points, values, caps, Run())
-    centers = medians(points, start, caps.clusters)
-    auctions = []
-
-    def bargain(*given):
-        auctions.append(auction.bargain(*given))
-        return auctions[-1]
-
-    monkeypatch.setattr(flows, "bargain", bargain)
-    monkeypatch.setattr(flows, "_MANY", 0)
-    found = assign(points, values, centers, caps, start, Run())
-    assert auctions
-    assert keeps(auctions[-1][0], values, caps)
-    assert cost(points, centers, auctions[-1][0]) <= found.cost + cost(points, centers, start) / 50
-
-
-def test_a_flow_can_be_stopped():
-    chance = np.random.default_rng(12)
-    points, values, caps = instance(chance, records=3000, k=5, values=2)
-    start = halve(points, values, caps, Run())
-    centers = medians(points, start, caps.clusters)
-    steps = itertools.count()
-    run = Run(cancelled=lambda: next(steps) > 3)
-    with pytest.raises(CancelledError):
-        assign(points, values, centers, caps, start, run)
-
-
 # Solvers
 
 
-def test_a_process_of_its_own_gives_the_same_answers():
+def test_a_process_of_its_own_gives_the_same_answers(monkeypatch):
+    monkeypatch.setattr(assigning, "_SMALL", 0)
     points, values, caps = instance(np.random.default_rng(11), records=200, k=5)
     start = halve(points, values, caps, Run())
     centers = medians(points, start, caps.clusters)
     with Solvers() as solvers:
+        found = assign(points, values, centers, caps, start, solvers, Run())
         by_milp = assign_by_milp(points, values, centers, caps, solvers, Run(), "Assigning")
-    assert assign(points, values, centers, caps, start, Run()).cost == pytest.approx(by_milp.cost, abs=1e-6)
+    assert found.cost == pytest.approx(by_milp.cost, abs=1e-6)
 
 
-def milp_of(records, clusters):
-    chance = np.random.default_rng(12)
-    return {
-        "distances": chance.random((records, clusters)),
-        "values": np.zeros(records, dtype=np.int32),
-        "lower": np.zeros(1, dtype=np.int64),
-        "upper": np.full(1, records // clusters),
-        "sizes": np.full(2, records // clusters),
-    }
-
-
-def test_a_run_can_be_stopped_while_a_solver_works():
+def test_a_run_can_be_stopped_while_a_solver_works(monkeypatch):
     """The solver holds on to nothing: its process is ended."""
+    monkeypatch.setattr(assigning, "_SMALL", 0)
     begun = threading.Event()
 
     def listener(event):
         begun.set()
 
+    chance = np.random.default_rng(12)
+    n, c = 20_000, 100
+    tail = np.repeat(np.arange(n), c).astype(np.int32)
+    head = (n + np.tile(np.arange(c), n)).astype(np.int32)
+    job = {
+        "tail": tail,
+        "head": head,
+        "capacity": np.ones(n * c, dtype=np.int64),
+        "cost": chance.integers(0, 2**40, n * c),
+        "supply": np.concatenate([np.ones(n), np.full(c, -n // c)]).astype(np.int64),
+    }
     stop = time.monotonic() + 1.0
     run = Run(listener=listener, cancelled=lambda: time.monotonic() > stop)
     with Solvers() as solvers, pytest.raises(CancelledError):
-        solvers.milp(run, "Assigning", **milp_of(6000, 100))
+        solvers.flow(run, "Assigning", **job)
     assert begun.is_set()
     assert time.monotonic() < stop + 5
     assert solvers._process is None
 
 
-def test_what_cannot_be_solved_is_told_from_what_failed():
-    impossible = milp_of(4, 2) | {"upper": np.ones(1, dtype=np.int64)}
+def test_what_cannot_be_solved_is_told_from_what_failed(monkeypatch):
+    monkeypatch.setattr(assigning, "_SMALL", 0)
+    one = np.array([0], dtype=np.int32)
+    impossible = {
+        "tail": one,
+        "head": one + 1,
+        "capacity": np.array([1]),
+        "cost": np.array([1]),
+        "supply": np.array([2, -2]),
+    }
     with Solvers() as solvers, pytest.raises(MedveilError, match="no solution"):
-        solvers.milp(Run(), "Assigning", **impossible)
+        solvers.flow(Run(), "Assigning", **impossible)
     with Solvers() as solvers, pytest.raises(MedveilError, match="ended before"):
-        solvers.milp(Run(), "Assigning", **impossible, unknown=np.zeros(1))
+        solvers.flow(Run(), "Assigning", **(impossible | {"unknown": one}))
 
 
-def test_a_missing_solver_is_named(monkeypatch):
+def test_missing_solvers_are_named(monkeypatch):
     def absent():
         raise ImportError
 
-    monkeypatch.setattr(solvers_module, "_load_scipy", absent)
+    monkeypatch.setattr(assigning, "_load_ortools", absent)
     with Solvers() as solvers, pytest.raises(MedveilError, match=r"medveil\[optimization\]"):
-        solvers.milp(Run(), "Assigning", **milp_of(4, 2))
+        solvers.flow(Run(), "Assigning", tail=np.zeros(1, np.int32))
 
 
 def test_blocks_are_made_elsewhere_each_time():

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import medveil
-from medveil.methods.diversity_aware.assigning import assign, unit_of
+from medveil.methods.diversity_aware.assigning import Solvers, assign, unit_of
 from medveil.methods.diversity_aware.caps import halve, make_caps
 from medveil.methods.diversity_aware.points import all_distances, cost, make_points
 from medveil.methods.diversity_aware.worker import solve_milp
@@ -92,12 +92,13 @@ def test_figure_one():
     sensitive = np.array([1, 1, 1, 0, 0, 0, 1, 0, 0, 0], dtype=np.int32)
     centers = make_points(np.array([[1.0, 0.5], [5.0, 0.5]]))
     points = make_points(places)
-    groups = []
-    for capped in (False, True):
-        caps = make_caps([6, 4], 5, Fraction(1), capped=[False, capped])
-        start = halve(points, sensitive, caps, Run())
-        found = assign(points, sensitive, centers, caps, start, Run())
-        groups.append({frozenset(np.flatnonzero(found.cluster == i).tolist()) for i in (0, 1)})
+    with Solvers() as solvers:
+        groups = []
+        for capped in (False, True):
+            caps = make_caps([6, 4], 5, Fraction(1), capped=[False, capped])
+            start = halve(points, sensitive, caps, Run())
+            found = assign(points, sensitive, centers, caps, start, solvers, Run())
+            groups.append({frozenset(np.flatnonzero(found.cluster == i).tolist()) for i in (0, 1)})
     assert groups[0] == {frozenset({0, 1, 2, 4, 9}), frozenset({3, 5, 6, 7, 8})}
     assert groups[1] == {frozenset({0, 1, 3, 4, 9}), frozenset({2, 5, 6, 7, 8})}
 
@@ -152,17 +153,18 @@ def test_no_integer_programming_is_needed(cleveland):
     """On 200 of the records, unscaled, k = 10: flow and program have the same optimum, both caps kept."""
     numbers, history, _ = cleveland
     chance = np.random.default_rng(1)
-    for both in (False, True):
-        chosen = chance.permutation(282)[:200]
-        points, values = make_points(numbers[chosen]), history[chosen].astype(np.int32)
-        caps = make_caps(np.bincount(values).tolist(), 10, None, capped=[False, True], both=both)
-        centers = make_points(numbers[chosen][chance.choice(200, 20, replace=False)])
-        start = halve(points, values, caps, Run())
-        found = assign(points, values, centers, caps, start, Run())
-        sizes = np.array([caps.smallest, caps.largest])
-        answer = solve_milp(all_distances(points, centers), values, caps.lower, caps.upper, sizes)
-        assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=200 * unit_of(points))
-        assert found.gap < 1e-6 * found.cost
+    with Solvers() as solvers:
+        for both in (False, True):
+            chosen = chance.permutation(282)[:200]
+            points, values = make_points(numbers[chosen]), history[chosen].astype(np.int32)
+            caps = make_caps(np.bincount(values).tolist(), 10, None, capped=[False, True], both=both)
+            centers = make_points(numbers[chosen][chance.choice(200, 20, replace=False)])
+            start = halve(points, values, caps, Run())
+            found = assign(points, values, centers, caps, start, solvers, Run())
+            sizes = np.array([caps.smallest, caps.largest])
+            answer = solve_milp(all_distances(points, centers), values, caps.lower, caps.upper, sizes)
+            assert found.cost == pytest.approx(cost(points, centers, answer["cluster"]), abs=200 * unit_of(points))
+            assert found.gap < 1e-6 * found.cost
 
 
 def test_an_alpha_of_one_is_mostly_infeasible(cleveland):

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from medveil.datasets.loaders import load
 from medveil.errors import InputError
+from medveil.methods.diversity_aware.assigning import Solvers
 from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, make_caps
 from medveil.methods.diversity_aware.points import Points, make_points
 from medveil.methods.diversity_aware.rounds import Effort, alternate, cluster_at_least, cluster_points
-from medveil.methods.diversity_aware.solvers import Solvers
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.l_diversity import entropies, top_to_tail
 from medveil.run import Run, Stage

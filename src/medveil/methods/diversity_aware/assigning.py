@@ -1,37 +1,150 @@
 """The cheapest assignment to given centers: a min-cost flow on few arcs, to which arcs are added until it is proved.
 
-Record -> (value, cluster) -> cluster: each record takes one of its arcs, a pair of a value and a cluster passes on as
-many as its cap allows, and what a cluster has beyond the smallest size goes on to the rest.
+Small flows are solved here, large ones and mixed-integer programs in a process that can be ended.
 """
 
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medveil.errors import MedveilError
+from medveil.methods.diversity_aware import worker
 from medveil.methods.diversity_aware.caps import Caps
-from medveil.methods.diversity_aware.flows import Arcs, WholePrices, cheapest_flow
-from medveil.methods.diversity_aware.points import Points, all_distances, cost, distances, pair_distances
-from medveil.methods.diversity_aware.prices import Prices, look_around
-from medveil.methods.diversity_aware.solvers import Solvers
-from medveil.run import Run
+from medveil.methods.diversity_aware.points import Points, all_distances, cost, pair_distances
+from medveil.methods.diversity_aware.prices import Potentials, Prices, find_potentials, look_around
+from medveil.methods.diversity_aware.worker import Arrays, Infeasible
+from medveil.run import Run, Stage
+
+_SMALL = 400_000
+"""Arcs of a flow that is solved here, in well under a second; nothing can be stopped meanwhile."""
+
+_POLL = 0.1
+"""Seconds between two looks at whether the run was stopped."""
 
 _BITS, _FEWER_BITS = 40, 32
 """Distances are rounded to multiples of 2^-40 of the largest possible one; of 2^-32, which is faster, where what is
 sought need not be the optimum itself.
 """
 
-_FIRST = 16
+_FIRST = 8
 """Arcs of each record to begin with where nothing is known of prices."""
 
 _FIRST_AT_PRICES = 6
 """Arcs of each record to begin with where prices say which are likely."""
 
-_MORE = 16
+_MORE = 8
 """Arcs that a record may get at a time."""
+
+
+class Solvers:
+    """Solves flows and mixed-integer programs; the process for large ones is started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+
+    def flow(self, run: Run, doing: str, **job: Any) -> Arrays:
+        return self._solve("flow", run, doing, len(job["tail"]) <= _SMALL, job)
+
+    def milp(self, run: Run, doing: str, **job: Any) -> Arrays:
+        return self._solve("milp", run, doing, small=False, job=job)
+
+    def _solve(self, solver: str, run: Run, doing: str, small: bool, job: dict[str, Any]) -> Arrays:
+        run.step(Stage.SEARCH, None, doing)
+        _need(solver)
+        try:
+            answer = worker.SOLVERS[solver](**job) if small else self._elsewhere(solver, job, run, doing)
+        except Infeasible:
+            answer = {}
+        if not answer:
+            raise MedveilError("A solver found no solution where there is one.", "Please report it.")
+        return answer
+
+    def _elsewhere(self, solver: str, job: Arrays, run: Run, doing: str) -> Arrays:
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a file of our own
+                [sys.executable, "-P", str(Path(worker.__file__))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        process, answers = self._process, []
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+
+        def talk() -> None:
+            try:
+                worker.send(stdin, {"solver": np.array(solver), **job})
+                answers.append(worker.receive(stdout))
+            except (OSError, ValueError):
+                answers.append(None)
+
+        thread = threading.Thread(target=talk, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_POLL)
+                run.step(Stage.SEARCH, None, doing)
+        except BaseException:
+            self.close()
+            raise
+        if not answers or answers[0] is None:
+            self.close()
+            raise MedveilError(
+                "The solver ended before it had a solution.", "Is there enough memory? Set a smaller 'whole_up_to'."
+            )
+        return answers[0]
+
+
+def _need(solver: str) -> None:
+    """Refuse early, and in plain words, where the solvers are not installed."""
+    load: Callable[[], object] = _load_ortools if solver == "flow" else _load_scipy
+    try:
+        load()
+    except ImportError:
+        raise MedveilError(
+            "The method 'diversity-aware' needs solvers that are not installed.", "pip install 'medveil[optimization]'"
+        ) from None
+
+
+def _load_ortools() -> object:
+    from ortools.graph.python import min_cost_flow  # noqa: PLC0415 - an extra
+
+    return min_cost_flow
+
+
+def _load_scipy() -> object:
+    import scipy.optimize  # noqa: PLC0415 - an extra
+
+    return scipy.optimize
 
 
 @dataclass(frozen=True)
@@ -67,6 +180,7 @@ def assign(
     centers: Points,
     caps: Caps,
     start: NDArray[np.int32],
+    solvers: Solvers,
     run: Run,
     *,
     prices: Prices | None = None,
@@ -84,24 +198,24 @@ def assign(
     nothing = np.full(len(points), np.inf)
     seed = prices or Prices.zero(caps)
     first = min(_FIRST if prices is None else _FIRST_AT_PRICES, caps.clusters)
-    offers = look_around(points, values, centers, seed, start, nothing, first, run, doing)
+    offers = look_around(points, values, centers, seed, nothing, first, run, doing)
     arcs = _join(offers.records, offers.clusters, np.arange(len(points), dtype=np.int32), start, caps.clusters)
-    levels = WholePrices(
-        np.rint(seed.of_value / unit).astype(np.int64), np.rint(seed.of_cluster / unit).astype(np.int64)
+    known = Potentials(
+        -np.rint(seed.of_value / unit).astype(np.int64), -np.rint(seed.of_cluster / unit).astype(np.int64)
     )
-    cluster = start
     best: Assignment | None = None
     for number in itertools.count(1):
         lengths = pair_distances(points, centers, *arcs)
+        rounded = np.rint(lengths / unit).astype(np.int64)
+        chosen = _flow(arcs, rounded, values, caps, solvers, run, doing)
         starts = np.searchsorted(arcs[0], np.arange(len(points) + 1)).astype(np.int64)
-        given = Arcs(starts, arcs[1], np.rint(lengths / unit).astype(np.int64))
-        cluster, levels = cheapest_flow(given, values, caps, cluster, levels, run, doing)
-        found = Prices(levels.of_value * unit, levels.of_cluster * unit)
-        lengths = distances(points, centers, cluster)
-        pays = lengths + found.of_value[values, cluster]
-        offers = look_around(points, values, centers, found, cluster, pays - 2 * unit, _MORE, run, doing)
+        known = find_potentials(starts, arcs[1], rounded, chosen, values, caps, known, run)
+        found = Prices(-known.of_value * unit, -known.of_cluster * unit)
+        cluster = arcs[1][chosen]
+        pays = lengths[chosen] + found.of_value[values, cluster]
+        offers = look_around(points, values, centers, found, pays - 2 * unit, _MORE, run, doing)
         bound = max(float(offers.least.sum()) - found.paid(caps, len(points)), 0.0)  # no distance is below 0
-        here = Assignment(cluster, float(lengths.sum()), bound, found, number)
+        here = Assignment(cluster, float(lengths[chosen].sum()), bound, found, number)
         best = here if best is None else replace(here, bound=max(best.bound, bound))
         if not len(offers.records) or best.gap <= enough * best.cost:
             break
@@ -122,6 +236,53 @@ def _join(
     keys += np.concatenate([clusters, more_clusters])
     keys = np.unique(keys)
     return (keys // number).astype(np.int32), (keys % number).astype(np.int32)
+
+
+def _flow(
+    arcs: tuple[NDArray[np.int32], NDArray[np.int32]],
+    costs: NDArray[np.int64],
+    values: NDArray[np.int32],
+    caps: Caps,
+    solvers: Solvers,
+    run: Run,
+    doing: str,
+) -> NDArray[np.int64]:
+    """The arc that each record takes in the cheapest flow.
+
+    Record -> (value, cluster) -> cluster; what a cluster or a cap needs at least is the node's demand, what a cluster
+    has beyond that goes on to the rest. A pair that its cap cannot bind needs no node.
+    """
+    records, clusters = arcs
+    n, c = len(values), caps.clusters
+    pair = values[records].astype(np.int64) * c + clusters
+    wanted = np.bincount(pair, minlength=len(caps.upper) * c).reshape(len(caps.upper), c)
+    bound = (wanted > caps.upper[:, None]) | (caps.lower > 0)[:, None]
+    pairs = np.flatnonzero(bound.ravel())
+    first_cluster = n + len(pairs)
+    rest = first_cluster + c
+    node = first_cluster + np.tile(np.arange(c), len(caps.upper))
+    node[pairs] = n + np.arange(len(pairs))
+    extra, room = n - caps.smallest * c, caps.largest - caps.smallest
+    lower, upper = caps.lower[pairs // c], caps.upper[pairs // c]
+    more = np.arange(c) if extra else np.arange(0)
+    supply = np.concatenate(
+        [
+            np.ones(n, np.int64),
+            -lower,
+            np.full(c, -(caps.smallest - int(caps.lower.sum())), np.int64),
+            np.array([-extra] if extra else [], dtype=np.int64),
+        ]
+    )
+    answer = solvers.flow(
+        run,
+        doing,
+        tail=np.concatenate([records, n + np.arange(len(pairs)), first_cluster + more]).astype(np.int32),
+        head=np.concatenate([node[pair], first_cluster + pairs % c, np.full(len(more), rest)]).astype(np.int32),
+        capacity=np.concatenate([np.ones(len(records)), upper - lower, np.full(len(more), room)]).astype(np.int64),
+        cost=np.concatenate([costs, np.zeros(len(pairs) + len(more), np.int64)]),
+        supply=supply,
+    )
+    return np.flatnonzero(answer["flow"][: len(records)])
 
 
 def assign_by_milp(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from medveil.errors import InputError, PolicyError, UnreachableError, did_you_mean
+from medveil.methods.diversity_aware.assigning import Solvers
 from medveil.methods.diversity_aware.caps import Caps, even_caps, make_caps, number_of_clusters
 from medveil.methods.diversity_aware.points import UnitColumn, Units, make_distances, read_columns, read_units
 from medveil.methods.diversity_aware.publishing import (
@@ -26,7 +27,6 @@ from medveil.methods.diversity_aware.publishing import (
     stated,
 )
 from medveil.methods.diversity_aware.rounds import Clustering, Effort, cluster_at_least, cluster_points
-from medveil.methods.diversity_aware.solvers import Solvers
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem
 from medveil.release.draft import Draft

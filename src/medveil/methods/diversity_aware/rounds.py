@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.errors import UnreachableError
-from medveil.methods.diversity_aware.assigning import Assignment, assign, assign_by_milp, unit_of
+from medveil.methods.diversity_aware.assigning import Assignment, Solvers, assign, assign_by_milp, unit_of
 from medveil.methods.diversity_aware.caps import Caps, even_caps, halve, merge_free, number_of_clusters
 from medveil.methods.diversity_aware.points import Points, cost, medians
-from medveil.methods.diversity_aware.prices import Prices, in_turn
-from medveil.methods.diversity_aware.solvers import Solvers
+from medveil.methods.diversity_aware.prices import Prices
 from medveil.run import Run, Stage
 
 _BLOCK_RECORDS = 2_500
@@ -150,7 +149,7 @@ def _cluster_sorted(
     if len(points) <= effort.whole_up_to and pairs <= _PAIRS:
         whole = alternate(points, values, caps, centers, found.cluster, 1, solvers, run, enough=_ENOUGH)
         return replace(whole, costs=(*found.costs, *whole.costs))
-    gap = measure_gap(points, values, caps, centers, found.cluster, run)
+    gap = measure_gap(points, values, caps, centers, found.cluster, solvers, run)
     moved = cost(points, centers, found.cluster)
     return replace(found, centers=centers, cost=moved, costs=(*found.costs, moved), measured_gap=gap)
 
@@ -207,7 +206,9 @@ def alternate(
         if by_milp:
             assigned = assign_by_milp(points, values, centers, caps, solvers, run, doing)
         else:
-            assigned = assign(points, values, centers, caps, start, run, prices=prices, enough=enough, doing=doing)
+            assigned = assign(
+                points, values, centers, caps, start, solvers, run, prices=prices, enough=enough, doing=doing
+            )
         if assigned.cost > costs[-1]:  # by rounding: what there was is as good
             assigned = replace(assigned, cluster=start, cost=costs[-1])
         start = assigned.cluster
@@ -241,25 +242,21 @@ def in_blocks(
     silent = replace(run, listener=Run().listener)
     per_block = max(_BLOCK_CLUSTERS, _BLOCK_RECORDS // caps.smallest)
     cluster, costs = start.copy(), [cost(points, centers, start)]
-
-    def improve(block: _Neighbourhood) -> Clustering:
-        return alternate(
-            points.take(block.records),
-            values[block.records],
-            replace(caps, clusters=len(block.clusters)),
-            centers.take(block.clusters),
-            block.cluster,
-            min(rounds, _BLOCK_ROUNDS),
-            solvers,
-            silent,
-            enough=_ENOUGH,
-        )
-
     for number in range(_PASSES):
         total, done = 0.0, 0
-        blocks = list(_neighbourhoods(centers, cluster, per_block, run))
-        for block, found in zip(blocks, in_turn(improve, blocks), strict=True):
+        for block in _neighbourhoods(centers, cluster, per_block, run):
             run.step(Stage.SEARCH, done / caps.clusters, f"Assigning in blocks, pass {number + 1} of {_PASSES}")
+            found = alternate(
+                points.take(block.records),
+                values[block.records],
+                replace(caps, clusters=len(block.clusters)),
+                centers.take(block.clusters),
+                block.cluster,
+                min(rounds, _BLOCK_ROUNDS),
+                solvers,
+                silent,
+                enough=_ENOUGH,
+            )
             cluster[block.records] = block.clusters[found.cluster]
             total += found.cost
             done += len(block.clusters)
@@ -274,6 +271,7 @@ def measure_gap(
     caps: Caps,
     centers: Points,
     cluster: NDArray[np.int32],
+    solvers: Solvers,
     run: Run,
 ) -> float:
     """The share of the cost that is saved where some neighbourhoods, taken at random, are assigned exactly."""
@@ -285,7 +283,7 @@ def measure_gap(
         here, there = points.take(block.records), centers.take(block.clusters)
         doing = "Measuring the distance from the optimum"
         codes, smaller = merge_free(values[block.records], replace(caps, clusters=len(block.clusters)))
-        found = assign(here, codes, there, smaller, block.cluster, run, doing=doing)
+        found = assign(here, codes, there, smaller, block.cluster, solvers, run, doing=doing)
         before += cost(here, there, block.cluster)
         after += found.cost
     return (before - after) / before if before else 0.0

@@ -1,4 +1,4 @@
-"""The paper's program, and a process of its own for it: it cannot be stopped from outside while it runs.
+"""The two solvers, and a process of its own for them: neither can be stopped from outside while it runs.
 
 Run as a file, this reads jobs from its input and writes their answers to its output, as numpy archives with their
 length before them, until the input ends. It imports nothing of medveil, so that it starts at once.
@@ -10,6 +10,7 @@ import io
 import signal
 import struct
 import sys
+from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
@@ -20,6 +21,24 @@ Arrays = dict[str, NDArray[Any]]
 
 class Infeasible(Exception):  # noqa: N818 - it is an answer, not an error
     """There is no solution."""
+
+
+def solve_flow(
+    tail: NDArray[np.int32],
+    head: NDArray[np.int32],
+    capacity: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    supply: NDArray[np.int64],
+) -> Arrays:
+    """The flow on each arc in a flow of least cost: OR-tools' cost-scaling algorithm."""
+    from ortools.graph.python import min_cost_flow  # noqa: PLC0415 - an extra
+
+    solver = min_cost_flow.SimpleMinCostFlow()
+    arcs = solver.add_arcs_with_capacity_and_unit_cost(tail, head, capacity, cost)
+    solver.set_nodes_supplies(np.arange(len(supply), dtype=np.int32), supply)
+    if solver.solve() != solver.OPTIMAL:
+        raise Infeasible
+    return {"flow": np.asarray(solver.flows(arcs), dtype=np.int64)}
 
 
 def solve_milp(
@@ -58,6 +77,9 @@ def solve_milp(
     return {"cluster": solution.x.reshape(records, clusters).argmax(axis=1).astype(np.int32)}
 
 
+SOLVERS: dict[str, Callable[..., Arrays]] = {"flow": solve_flow, "milp": solve_milp}
+
+
 def send(stream: IO[bytes], arrays: Arrays) -> None:
     """Write arrays with their length before them."""
     buffer = io.BytesIO()
@@ -81,8 +103,9 @@ def serve() -> None:
     """Answer one job after the other. Who stops the run from a terminal stops this process too, but in good order."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while (job := receive(sys.stdin.buffer)) is not None:
+        solver = SOLVERS[str(job.pop("solver"))]
         try:
-            answer = solve_milp(**job)
+            answer = solver(**job)
         except Infeasible:
             answer = {}
         send(sys.stdout.buffer, answer)
