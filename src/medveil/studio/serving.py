@@ -37,7 +37,12 @@ def serve(settings: StudioSettings, *, tell: Callable[[str], None], browser: boo
         application = make_application(studio, frozenset(f"{name}:{port}" for name in NAMES))
         address = f"http://{settings.host}:{port}/start?token={studio.visits.token()}"
         configuration = uvicorn.Config(
-            application, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=2
+            application,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+            timeout_keep_alive=30,  # a busy machine answers late: a connection must outlast that
         )
         # Whoever comes before the server has begun waits for it: the port is open already.
         tell(address)
