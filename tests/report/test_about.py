@@ -73,7 +73,7 @@ def test_recipients_are_told_what_is_left_open(folder: Path) -> None:
 
 def test_parameters_are_explained(folder: Path) -> None:
     text = (folder / "report.html").read_text()
-    assert "The largest share of records that may be left out." in text
+    assert "The largest share of records that may be suppressed." in text
     assert "proved to be the best of its kind" in text
     for words in ("time_limit", "lemma_1"):
         assert words not in text
