@@ -13,9 +13,7 @@ from medveil.sources.source import SPACES, Source
 
 def text(source: Source, name: str) -> str:
     """The SQL expression for a column as text without the spaces around it, NULL where it is missing."""
-    value = f"CAST(c{source.position(name)} AS VARCHAR)"
-    # What begins and ends with a printed character has no spaces around it, which is sooner seen than taken off.
-    column = f"if(regexp_matches({value}, '^[!-~](.*[!-~])?$', 's'), {value}, trim({value}, {quote_text(SPACES)}))"
+    column = f"trim(CAST(c{source.position(name)} AS VARCHAR), {quote_text(SPACES)})"
     markers = ", ".join(quote_text(marker) for marker in sorted(source.missing))
     return f"CASE WHEN {column} IN ({markers}) THEN NULL ELSE {column} END"
 
