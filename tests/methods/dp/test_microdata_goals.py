@@ -41,14 +41,19 @@ def test_diseases_by_age_are_no_worse_than_those_of_mst(found):
 
 
 def test_strata_lose_little_with_no_larger_rate(benchmark):
-    """Mean of five; one node for all values lost 0.41, with a Rate of 0.037 (mean of ten)."""
+    """One node for all values lost 0.41, with a Rate of 0.037 (mean of ten).
+
+    Strata lose 0.293 with a Rate of 0.032, single draws deviating by 0.010 and 0.006: the mean of forty is five
+    standard errors below either bound.
+    """
+    draws = 40
     chosen = {name: about for name, about in attributes().items() if name in benchmark.COLUMNS}
     privacy = [{"model": "differential-privacy", "epsilon": 1.0}]
     policy, folder = load_policy({"attributes": chosen, "privacy": privacy, "method": "ipa"})
     with opened(policy, folder, patients(50_000, seed=1)) as (problem, _):
         grid = grid_of(problem)
         table = table_of(problem, grid)
-        outcomes = InformativePreserving()._mechanism(problem, grid).draws(table, 5)
+        outcomes = InformativePreserving()._mechanism(problem, grid).draws(table, draws)
         losses = [losses_of_parts(grid, table, one.parts, one.values, one.stars) for one in outcomes]
-    assert sum(one.total for one in losses) / 5 <= 0.32
-    assert sum(one.rate for one in losses) / 5 <= 0.037
+    assert sum(one.total for one in losses) / draws <= 0.32
+    assert sum(one.rate for one in losses) / draws <= 0.037

@@ -89,7 +89,7 @@ def test_a_wrong_policy_is_told_at_its_lines(tab, project):
     tab.page.fill("#text", text.replace("k: 5", "k: many"))
     tab.press("Save the text").wait(".faults")
     tab.known += [fault for fault in tab.faults if "422" in fault]
-    assert tab.page.evaluate("document.activeElement.className") == "faults"
+    tab.page.wait_for_function("document.activeElement.className == 'faults'")
     assert "k: many" in tab.page.inner_text(".wrong")
     tab.looks_right("policy-faults")
     tab.page.fill("#text", text)
