@@ -125,6 +125,105 @@ def test_the_audit_says_so_first_and_is_not_content(made):
     assert report["status"] == "in part not checked by medveil"
 
 
+METHODS = """
+from __future__ import annotations
+from dataclasses import replace
+import numpy as np
+from medveil.methods.method import Method
+from medveil.methods.optimal import generalized
+from medveil.table.schema import Role
+
+class Plain(Method):
+    def anonymize(self, problem, run):
+        levels = (0,) * len(problem.cells.quasi)
+        kept = np.ones(len(problem.cells), dtype=np.bool_)
+        return self.changed(problem.draft(generalized(problem, levels), kept, self.description()))
+
+    def changed(self, draft):
+        return draft
+
+class NoNoise(Plain):
+    name = "no-noise"
+    proves = frozenset({"differential-privacy"})
+
+    def changed(self, draft):
+        return replace(draft, rows={}, links=None)
+
+class ClaimsNothing(Plain):
+    name = "claims-nothing"
+
+    def changed(self, draft):
+        return replace(draft, promises=[])
+
+class AsksLess(Plain):
+    name = "asks-less"
+
+    def changed(self, draft):
+        return replace(draft, promises=[replace(p, required={"k": 1}, parameters={"k": 1}) for p in draft.promises])
+
+class CountsLess(Plain):
+    name = "counts-less"
+
+    def changed(self, draft):
+        return replace(draft, attributes=[replace(a, role=Role.SENSITIVE) for a in draft.attributes])
+"""
+
+RELEASE = """
+import json, sys
+import medveil, pyarrow
+
+table = pyarrow.table({"age": [str(i) for i in range(30)], "ill": ["a", "b", "a"] * 10})
+attributes = {
+    "age": {"role": "quasi", "type": "number", "domain": {"range": [0, 99]}},
+    "ill": {"role": "sensitive", "domain": ["a", "b"]},
+}
+policy = {"attributes": attributes, "privacy": [json.loads(sys.argv[2])], "method": sys.argv[1]}
+try:
+    release = medveil.anonymize(table, policy, out=sys.argv[3])
+except medveil.MedveilError as error:
+    print(type(error).__name__, error)
+else:
+    print(release.manifest.status)
+"""
+
+
+def by_a_method_from_outside(folder, method, model):
+    (folder / "rival_methods.py").write_text(METHODS)
+    information = folder / "rival-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 1.0\n")
+    named = "".join(part.capitalize() for part in method.split("-"))
+    (information / "entry_points.txt").write_text(f"[medveil.methods]\n{method} = rival_methods:{named}\n")
+    done = run("-c", RELEASE, method, json.dumps(model), folder / "out", path=[folder])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_proof_that_is_not_ours_is_not_checked_by_medveil(tmp_path):
+    """No file shows that noise was added: of another package's method we only know that it says so."""
+    model = {"model": "differential-privacy", "epsilon": 1.0}
+    assert by_a_method_from_outside(tmp_path, "no-noise", model) == "not checked by medveil"
+    (claim,) = json.loads((tmp_path / "out" / "manifest.json").read_text())["claims"]
+    assert (claim["holds"], claim["basis"]) == (None, "not checked by medveil")
+    done = run("-m", "medveil", "audit", tmp_path / "out", path=[])
+    assert done.stdout.splitlines()[0].startswith("Not checked by medveil")
+    assert "Every claim holds" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("claims-nothing", "does not claim 5-anonymity, which the policy asks for"),
+        ("asks-less", "does not claim 5-anonymity, which the policy asks for"),
+        ("counts-less", "publishes 'age' as sensitive, which the policy does not"),
+    ],
+)
+def test_a_method_that_claims_less_than_the_policy_asks_makes_no_release(tmp_path, method, said):
+    told = by_a_method_from_outside(tmp_path, method, {"model": "k-anonymity", "k": 5})
+    assert told.startswith(f"VerificationError The release was not published: the method '{method}' {said}.")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("group", TAKEN)
 def test_a_taken_name_is_an_error_that_names_the_package(tmp_path, group):
     name, value = TAKEN[group]

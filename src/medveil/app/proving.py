@@ -9,12 +9,42 @@ from pathlib import Path
 from medveil.app.profiling import refuse_by_profile
 from medveil.auditor import ClaimFinding, audit
 from medveil.errors import VerificationError
-from medveil.release.draft import Basis
+from medveil.methods.problem import Problem
+from medveil.release.draft import Basis, Draft, Promise
 from medveil.release.manifest import Manifest
 from medveil.release.places import attribute_for_recipients, claim_for_recipients, table_for_recipients
+from medveil.release.status import Status
 from medveil.run import Run, Stage
 from medveil.sources.source import Source
 from medveil.workspace import Workspace
+
+
+def refuse_weaker(draft: Draft, problem: Problem) -> None:
+    """Refuse a draft that claims less than the policy asks for: the auditor proves what is claimed, and no more.
+
+    A method of another package might leave a claim out, ask less of it, or count over fewer columns.
+    """
+    if draft.status is Status.FOR_PUBLICATION:
+        left_out = [asked for asked in problem.promises() if not any(_covers(p, asked) for p in draft.promises)]
+        if left_out:
+            raise _weaker(draft, f"does not claim {left_out[0].summary}, which the policy asks for")
+    roles = {attribute.name: attribute.role for attribute in problem.schema}
+    for attribute in draft.attributes:
+        if not attribute.made and roles.get(attribute.name) is not attribute.role:
+            raise _weaker(draft, f"publishes '{attribute.name}' as {attribute.role.value}, which the policy does not")
+
+
+def _covers(promise: Promise, asked: Promise) -> bool:
+    """Whether a promise is at least what is asked; one that names no columns is about all."""
+    same = ("model", "required", "parameters", "attribute")
+    return promise.on in (asked.on, None) and all(getattr(promise, name) == getattr(asked, name) for name in same)
+
+
+def _weaker(draft: Draft, what: str) -> VerificationError:
+    return VerificationError(
+        f"The release was not published: the method '{draft.method['name']}' {what}.",
+        "This is a bug in the method: please report it to its authors.",
+    )
 
 
 def prove(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from medveil.auditor.context import CannotTell, Check, Finding, Refuted, Terms
+from medveil.auditor.context import CannotTell, Check, Finding, NotOurs, Refuted, Terms
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import specification
 from medveil.auditor.tables import STAR
@@ -16,6 +16,8 @@ from medveil.hierarchy.specification import OWN
 from medveil.table.domain import canonical, domain_of
 from medveil.table.schema import Kind
 
+PROVED_METHODS = {"dp-histogram", "dp-sampling", "ipa"}
+"""Methods whose proofs are medveil's own. No file shows that another method keeps what it says."""
 PAID_ROWS = {"published"}
 """Counted on the noisy table, and so free."""
 REPORT = "report.html"
@@ -42,6 +44,8 @@ class DifferentialPrivacyCheck(Check):
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         manifest = evidence.manifest
+        if manifest.method.get("name") not in PROVED_METHODS:
+            raise NotOurs("it rests on the proof of a method that is not medveil's")
         unpaid = [*(manifest.rows.keys() - PAID_ROWS), *(manifest.method.keys() - PAID_METHOD)]
         if unpaid:
             raise Refuted(f"the manifest gives '{min(unpaid)}', which the budget did not pay for")
