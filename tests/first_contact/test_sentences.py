@@ -28,6 +28,14 @@ def test_a_column_that_lost_everything_is_told_and_a_plain_one_too(shown):
     assert "-0.000" not in said
 
 
+def test_a_group_that_everybody_is_in_is_not_called_hidden(shown):
+    """`[0-9]` of 0 to 99 tells something, though every row has it."""
+    tens = {"type": "intervals", "domain": [0, 99], "widths": [10]}
+    said = shown({"age": range(10)}, {"age": {"role": "quasi", "type": "number", "hierarchy": tens}}, "optimal")
+    assert "1 (the same for all)" in said
+    assert "everything hidden" not in said
+
+
 def test_leakage_that_rises_is_explained(shown):
     numbers = range(300)
     frame = {

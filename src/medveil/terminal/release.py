@@ -43,13 +43,14 @@ def show_release(release: Release) -> None:
         if isinstance(figure, Remark):
             console.print(figure.sentence)
     leaks = {entry["attribute"]: entry for entry in (_internal(release, "leakage") or {}).get("attributes", ())}
+    losses = ((_internal(release, "measures") or {}).get("lm") or {}).get("parts") or {}
     levels = Table(
         "column", "role", "level", "leaked before", "leaks now", box=None, header_style="bold", pad_edge=False
     )
     for name, attribute in _columns_of(manifest):
         level, leak = attribute["level"], leaks.get(name, {})
         shares = [_share(leak.get(when)) for when in ("before", "after")]
-        levels.add_row(Text(name), attribute["role"], _level(level, leak), *shares)
+        levels.add_row(Text(name), attribute["role"], _level(level, leak, losses.get(name)), *shares)
     console.print(levels)
     if any(_rises(leak) for leak in leaks.values()):
         console.print(
@@ -105,12 +106,15 @@ def _share(leak: Mapping[str, Any] | None) -> str:
     return "" if leak is None else f"{max(0.0, leak['normalized']):.3f}"
 
 
-def _level(level: int | None, leak: Mapping[str, Any]) -> str:
-    """The level at which a column is published, and whether nothing is left of it there."""
+def _level(level: int | None, leak: Mapping[str, Any], loss: float | None) -> str:
+    """The level at which a column is published, and whether nothing is left of it there. A group that all records are
+    in still tells something where it is less than the whole domain.
+    """
     before, after = leak.get("before"), leak.get("after")
-    hidden = before is not None and after is not None and before["values"] > 1 and after["values"] == 1
     told = "" if level is None else str(level)
-    return f"{told} (everything hidden)".strip() if hidden else told
+    if before is None or after is None or before["values"] == 1 or after["values"] > 1:
+        return told
+    return f"{told} ({'everything hidden' if (loss or 0) > 1 - 1e-9 else 'the same for all'})".strip()
 
 
 def _rises(leak: Mapping[str, Any]) -> bool:
