@@ -138,15 +138,15 @@ def goals(found: Results) -> ReproducedSection:
             difference = 100 * (found.scores[after][model] - found.scores[before][model])[:, :2]
             mean, error = difference.mean(axis=0), difference.std(axis=0) / np.sqrt(len(difference))
             paper = f"{printed[2][0] - printed[1][0]:+.1f} / {printed[2][1] - printed[1][1]:+.1f}"
-            within = bool(np.all(np.abs(mean) <= 1.0))
-            chance = bool(np.all(np.abs(mean) <= 1.0 + 2 * error))
+            within = bool(np.all(np.abs(mean) + 2 * error <= 1.0))
+            beyond = bool(np.any(np.abs(mean) - 2 * error > 1.0))
             lines.append(
                 ReproducedLine(
                     f"{model}, {setting}: F1 / accuracy, points",
                     paper,
                     f"{mean[0]:+.2f} / {mean[1]:+.2f} (standard errors {error[0]:.2f}, {error[1]:.2f})",
-                    Agreement.REPRODUCED if within else Agreement.DIFFERS,
-                    "" if within else "more than one point apart" + (", by chance alone perhaps" if chance else ""),
+                    Agreement.REPRODUCED if within else Agreement.DIFFERS if beyond else Agreement.UNDECIDED,
+                    "" if within else "more than one point apart" if beyond else "one point is within chance",
                 )
             )
     return ReproducedSection(
@@ -247,13 +247,13 @@ def _trend(by_size: Mapping[int, Results], name: str, part: str) -> ReproducedLi
     slope = float(apart @ accuracy / (apart @ apart))
     left = accuracy - accuracy.mean() - slope * apart
     error = float(np.sqrt(left @ left / (len(left) - 2) / (apart @ apart)))
-    falls = slope + 2 * error < 0
+    falls, rises = slope + 2 * error < 0, slope - 2 * error > 0
     return ReproducedLine(
         f"accuracy falls as k grows, {part}",
         "yes",
         f"{10 * slope:+.2f} points for ten more (+- {20 * error:.2f})",
-        Agreement.REPRODUCED if falls else Agreement.DIFFERS,
-        "" if falls else ("it rises" if slope - 2 * error > 0 else "no slope beyond chance"),
+        Agreement.REPRODUCED if falls else Agreement.DIFFERS if rises else Agreement.UNDECIDED,
+        "" if falls else "it rises" if rises else "no slope beyond chance",
     )
 
 

