@@ -118,7 +118,7 @@ def _changed(door: Door, manifest: Manifest, source: Source | None, secret: byte
     person = shown[subject]["change"]["of"] if subject in shown else subject
     beside = (subject,) if subject is not None and subject not in shown else ()
     table = SourceTable(source, kept, person, beside=beside)
-    return ChangedSource(door.connection, {"release": table}, secret, person or "").write(
+    return ChangedSource(door.connection, {"release": table}, secret, person or "", spill).write(
         "release", spill / "changed.parquet"
     )
 

@@ -73,7 +73,7 @@ def audit_linked(
         problems += fhir_problems(release, folder, manifest)
         truth = Truth(unchecked=(_NO_SOURCE,))
         if sources is not None:
-            truth = _truth(release, sources, secret, folder, base, places)
+            truth = _truth(release, sources, secret, folder, base, places, spill)
         evidence = release.evidence(folder, base=base, places=places)
         findings = []
         for number, claim in enumerate(manifest.claims):
@@ -141,13 +141,14 @@ def _truth(
     folder: Path,
     base: Workspace,
     places: Mapping[str, Path],
+    spill: Path,
 ) -> Truth:
     if secret is None:
         return Truth(unchecked=(_NO_KEY,))
     if not release.tables.keys() <= sources.keys():
         return Truth(("the source lacks a table of the release",), misread=True)
     try:
-        return LinkedTruth(release, sources, secret, folder, base, places).compare()
+        return LinkedTruth(release, sources, secret, folder, base, places, spill).compare()
     except Refuted as refuted:
         return Truth((str(refuted),), misread=True)
     except (InputError, duckdb.Error, pq.lib.ArrowException):

@@ -114,8 +114,10 @@ class SourceTable:
 
 
 class ChangedSource:
-    """Tables of a source in a connection, as they must be published. Table number n is `raw_<n>`: the texts c0, c1, ...
-    and `person`, in the order of the source where people are named in the table itself.
+    """Tables of a source in a connection, as they must be published. Table number n is `raw_<n>`: the texts c0, c1, ...,
+    `person`, and the number of the `record`, in the order of the source where people are named in the table itself.
+
+    folder: where their texts are kept, since those of all tables together may be more than memory should hold.
     """
 
     def __init__(
@@ -124,8 +126,10 @@ class ChangedSource:
         tables: Mapping[str, SourceTable],
         secret: bytes | None,
         space: str,
+        folder: Path,
     ) -> None:
         self.connection = connection
+        self.folder = folder
         self.tables = tables
         self.secret = secret or b""
         self.space = space
@@ -140,6 +144,7 @@ class ChangedSource:
         table, number = self.tables[name], self._numbers[name]
         texts = ", ".join(f"{text(table.source, column)} AS c{i}" for i, column in enumerate(table.source.names))
         rows = relation(self.connection, table.source)
+        file = quote_text(str(self.folder / f"raw_{number}.parquet"))
         who, joined = "NULL::VARCHAR", ""
         if table.person is not None:
             who = f"own.{self._column(name, table.person)}"
@@ -150,11 +155,15 @@ class ChangedSource:
             who, joined = "above.person", f"{joined}above.key = own.{self._column(name, column)}"
         try:
             self.connection.execute(
-                f"CREATE TABLE raw_{number} AS SELECT own.*, {who} AS person FROM "
-                f"(SELECT {texts} FROM {rows}) AS own{joined}"
+                f"COPY (SELECT own.*, {who} AS person FROM (SELECT {texts} FROM {rows}) AS own{joined}) "
+                f"TO {file} (FORMAT parquet)"
             )
         except duckdb.Error as error:
             raise InputError("The source cannot be read.", explain(str(error))) from None
+        self.connection.execute(
+            f"CREATE VIEW raw_{number} AS SELECT file_row_number AS record, * EXCLUDE (file_row_number) "
+            f"FROM read_parquet({file}, file_row_number = true)"
+        )
 
     def _column(self, name: str, column: str) -> str:
         return f"c{self.tables[name].source.position(column)}"
@@ -216,7 +225,7 @@ class ChangedSource:
     def write(self, name: str, path: Path) -> Source:
         """A table as it must be published, in a file, in the order of the source."""
         names, query = self.changed(name)
-        self.connection.execute(f"COPY ({query} ORDER BY raw.rowid) TO {quote_text(str(path))} (FORMAT parquet)")
+        self.connection.execute(f"COPY ({query} ORDER BY raw.record) TO {quote_text(str(path))} (FORMAT parquet)")
         return ParquetSource(names, frozenset({""}), path)
 
     def changed(self, name: str) -> tuple[tuple[str, ...], str]:

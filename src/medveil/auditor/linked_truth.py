@@ -45,13 +45,14 @@ class LinkedTruth:
     folder: Path
     base: Workspace
     places: Mapping[str, Path]
+    spill: Path
 
     def compare(self) -> Truth:
         """What is wrong with any table, and what could not be looked at."""
         self.connection = self.release.connection
         space = str(self.release.manifest.subject)
         tables = {name: self._source_table(table) for name, table in self.release.tables.items()}
-        changed = ChangedSource(self.connection, tables, self.secret, space)
+        changed = ChangedSource(self.connection, tables, self.secret, space, self.spill)
         problems, unchecked = self._offset_problems(changed), []
         self._name_people(changed.pseudonyms(space))
         self._find_alive()
@@ -103,11 +104,11 @@ class LinkedTruth:
                 place, own = f"c{self.sources[above].names.index(key)}", f"own.c{names.index(column)}"
                 found = (
                     f"SELECT 1 FROM raw_{parent.number} AS up SEMI JOIN there_{parent.number} AS there "
-                    f"ON there.record = up.rowid WHERE up.{place} = {own} AND up.person = own.person"
+                    f"ON there.record = up.record WHERE up.{place} = {own} AND up.person = own.person"
                 )
                 tests.append(f"({own} IS NULL OR EXISTS ({found}))")
             self.connection.execute(
-                f"CREATE TABLE there_{table.number} AS SELECT own.rowid AS record FROM raw_{table.number} AS own "
+                f"CREATE TABLE there_{table.number} AS SELECT own.record FROM raw_{table.number} AS own "
                 f"WHERE {' AND '.join(tests)}"
             )
 
@@ -120,7 +121,7 @@ class LinkedTruth:
             problems.append(f"'{table.name}': {total - there:,} of the records of the source are strays")
         (wrong,) = self._one(
             f"SELECT count(*) FROM (SELECT named.number AS person, count(*) AS n FROM raw_{number} AS own "
-            f"SEMI JOIN there_{number} AS there ON there.record = own.rowid JOIN named ON named.person = own.person "
+            f"SEMI JOIN there_{number} AS there ON there.record = own.record JOIN named ON named.person = own.person "
             "GROUP BY ALL) "
             f"AS own FULL JOIN (SELECT person, count(*) AS n FROM {table.rows} WHERE person IS NOT NULL "
             "GROUP BY person) AS published USING (person) WHERE own.n IS DISTINCT FROM published.n"

@@ -256,6 +256,13 @@ class DuckDBChangedTables:
 
     # Changing
 
+    def _forget(self) -> None:
+        """Drop what only changing needs: texts of every key and person, which are as many as records."""
+        for number in self._numbers.values():
+            self._session.run(f"DROP TABLE people_{number}")
+        for pseudonyms in self._pseudonyms.values():
+            self._session.run(f"DROP TABLE {pseudonyms}")
+
     def _change(self, name: str) -> None:
         table, number = self.tables[name], self._numbers[name]
         joins: list[str] = []

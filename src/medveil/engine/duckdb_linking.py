@@ -32,6 +32,7 @@ class DuckDBLinkedTables(DuckDBChangedTables):
         super()._read()
         for name in self.tables:
             self._find_alive(name)
+        self._forget()
 
     @property
     def root(self) -> str:
