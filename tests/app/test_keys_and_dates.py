@@ -243,3 +243,31 @@ def test_methods_that_do_not_keep_records_refuse_keys(visits):
 def test_mondrian_takes_keys_and_dates(visits, tmp_path):
     medveil.anonymize(visits, {**POLICY, "method": "mondrian"}, out=tmp_path / "out")
     assert medveil.audit(tmp_path / "out", visits).ok
+
+
+def test_the_manifest_does_not_tell_how_many_records_left_out_people_have(tmp_path):
+    """One person is left out; records before less records after would be that person's."""
+    rows = [{"patient": f"P{i}", "sex": "f", "kind": "x"} for i in range(10)]
+    rows += [{"patient": "P-alone", "sex": "m", "kind": "x"}] * 7
+    policy = {
+        "attributes": {"patient": {"role": "subject"}, "sex": {"role": "quasi"}, "kind": {"role": "plain"}},
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "optimal", "suppression": 0.6},
+    }
+    release = medveil.anonymize(pa.Table.from_pylist(rows), policy, out=tmp_path / "out")
+    assert release.manifest.rows["suppressed"] == 7
+    told = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert told["rows"] == {"published": 10}
+    assert "of 17 suppressed" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert medveil.audit(tmp_path / "out", pa.Table.from_pylist(rows)).ok
+
+
+def test_dates_that_tell_no_day_are_missing_and_counted(visits, tmp_path):
+    """FHIR may give a year or a month; nothing can be shifted or counted from them."""
+    texts = visits["start"].to_pylist()
+    given = visits.set_column(3, "start", pa.array(["2020", "2020-02", *texts[2:]]))
+    release = medveil.anonymize(given, POLICY, out=tmp_path / "out")
+    rows = released(release)
+    assert sum(row["start"] is None for row in rows) == 2
+    assert sum(row["stay"] is None for row in rows) == 2
+    assert medveil.audit(tmp_path / "out", given).ok

@@ -122,6 +122,25 @@ def test_what_the_rule_forbids_is_refused_in_whichever_table(changeable, table, 
         medveil.anonymize(changeable)
 
 
+@pytest.mark.parametrize("top", [90, 60])
+def test_an_age_long_before_a_visit_tells_the_age_at_it(changeable, top, people, tmp_path):
+    """Somebody of 75 to 79 at the start of 2000 who was ill in 2019 was over 90 then."""
+    births = ["1922-05-05"] * 30 + people.patients["BIRTHDATE"].to_pylist()[30:]
+    place = people.patients.schema.get_field_index("BIRTHDATE")
+    pa.csv.write_csv(people.patients.set_column(place, "BIRTHDATE", pa.array(births)), tmp_path / "patients.csv")
+    changeable["tables"]["patients"]["data"] = str(tmp_path / "patients.csv")
+    patients = changeable["tables"]["patients"]["attributes"]
+    patients["BIRTHDATE"]["derive"]["age_at"] = "2000-01-01"
+    patients["BIRTHDATE"]["hierarchy"] = {"type": "intervals", "widths": [5, 10, 20], "top": top, "domain": [0, 110]}
+    del changeable["tables"]["encounters"]["attributes"]["START"], patients["ZIP"]
+    changeable["privacy"] = [{"model": "k-anonymity", "k": 2}]
+    if top == 90:
+        with pytest.raises(PolicyError, match=r"'patients\.age' tells ages over 90 beside the years of later dates"):
+            medveil.anonymize(changeable)
+    else:
+        assert medveil.anonymize(changeable).manifest.claims[-1]["holds"]
+
+
 def test_days_since_birth_are_an_age(changeable, people, tmp_path):
     seen = people.patients.append_column("SEEN", pa.array(["2020-01-01"] * people.patients.num_rows))
     pa.csv.write_csv(seen, tmp_path / "patients.csv")

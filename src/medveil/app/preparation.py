@@ -74,7 +74,10 @@ def _changed(policy: Policy, source: Source, workspace: Workspace, run: Run) -> 
     with run.change({table.name: table}, {table.name: source}, key, table.person or "") as tables:
         lost = {name: count for name, count in tables.lost(table.name).items() if count}
         for name, count in lost.items():
-            run.warn(f"'{name}' is missing in {count:,} records although its date is there: is it a later one?")
+            run.warn(
+                f"'{name}' is missing in {count:,} records although its date is there: is it a later "
+                "one, or one without a day?"
+            )
         yield tables.changed(table.name), Changed(tables.raw(table.name), table, key)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +36,8 @@ _TIME = (
     r"^(\d\d\d\d-\d\d-\d\d)[T ][0-9][0-9]:[0-9][0-9]"
     r"(?:[:][0-9][0-9](?:[.][0-9]+)?)?(?:Z|[-+][0-9][0-9]:?[0-9][0-9])?$"
 )
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NO_DAY = re.compile(r"[0-9]{4}(-[0-9]{2})?\Z")
 PERSON = " person"
 """The column, of a name that no source has, that says whose a record is."""
 Attribute = Mapping[str, Any]
@@ -114,7 +117,7 @@ class SourceTable:
 
 
 class ChangedSource:
-    """Tables of a source in a connection, as they must be published. Table number n is `raw_<n>`: the texts c0, c1, ...,
+    """Tables of a source in a connection, as they must be published. Table number n is `raw_<n>`: texts c0, c1, ...,
     `person`, and the number of the `record`, in the order of the source where people are named in the table itself.
 
     folder: where their texts are kept, since those of all tables together may be more than memory should hold.
@@ -265,6 +268,9 @@ class ChangedSource:
 
     def _dates(self, name: str, column: str, written: str | None) -> str:
         texts = self._distinct(name, self._date_part(name, column, written, ""))
+        if written in {None, "%Y-%m-%d"} and any(_DAY.match(text) for text in texts):
+            # A year or a month among days tells no day, and is published as missing.
+            texts = [text for text in texts if not _NO_DAY.match(text)]
         try:
             dates = canonical(texts, Kind.DATE, column, written)
         except InputError:
@@ -291,7 +297,7 @@ class ChangedSource:
             return f"{self._date_part(*first, of)} || chr(0) || {self._date_part(name, by, written, of)}"
 
         pairs = (pair.partition("\0") for pair in self._distinct(name, both("")))
-        ages = {f"{a}\0{b}": _age(born[a], when[b]) for a, _, b in pairs}
+        ages = {f"{a}\0{b}": _age(born[a], when[b]) for a, _, b in pairs if a in born and b in when}
         return self._join(joins, self._lookup(ages, "VARCHAR"), f"({both('raw.')})")
 
     def _first(self, name: str, column: str, joins: list[str]) -> str:

@@ -27,7 +27,7 @@ from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, text_array
 from medveil.table.changes import ChangedColumn, ChangedTable, Derivation, Pseudonym, Shift
-from medveil.table.dates import ISO
+from medveil.table.dates import ISO, without_parts
 from medveil.table.domain import canonical
 from medveil.table.offsets import EARLIEST, LATEST, offset
 from medveil.table.pseudonyms import ReleaseKey, hmac_pads
@@ -235,7 +235,9 @@ class DuckDBChangedTables:
                 f"SELECT DISTINCT {raw} AS value FROM raw_{self._numbers[name]} AS raw WHERE value IS NOT NULL"
             )
             texts = found["value"].to_pylist()
-            dates = text_array(canonical(texts, Kind.DATE, column, written))
+            whole = without_parts(texts) if written in {None, ISO} else texts
+            known_dates = dict(zip(whole, canonical(whole, Kind.DATE, column, written), strict=True))
+            dates = text_array(known_dates.get(value) for value in texts)
             self._dates[known] = self._session.register(
                 pa.table({"value": text_array(texts), "date": dates.cast(pa.date32())})
             )
@@ -332,11 +334,13 @@ class DuckDBChangedTables:
         return view
 
     def lost(self, name: str) -> Mapping[str, int]:
-        """How many records lack each derived value although its own date is there: later births above all."""
+        """How many records lack each derived value or shifted date although its own date is there: later births above
+        all, and dates that tell no day.
+        """
         counted: dict[str, int] = {}
         file = quote_text(str(self._file("changed", name)))
         for j, column in enumerate(self.tables[name].columns):
-            if isinstance(column.change, Derivation):
+            if isinstance(column.change, Derivation | Shift):
                 raw = self._column(name, column.source)
                 (lost,) = self._session.row(
                     f"SELECT count(*) FROM read_parquet({file}) AS changed "

@@ -88,7 +88,10 @@ class HipaaSafeHarbor(Profile):
         years = [c.name for c in columns if c.derived is None and c.role is Role.QUASI and _is_date(c)]
         days = [c.name for c in columns if c.derived == "days_since"]
         both = {"years_beside_days": [*years, *days]} if years and days else {}
-        return {"ages": [name for name in ages if name not in outcome.attested], **areas, **both}
+        # Ages at one date are compared with the years of later dates by the auditor; of others nobody says when.
+        loose = [c.name for c in columns if c.name in ages and not (c.derived == "age_at" and c.counted_from is None)]
+        later = {"ages_beside_dates": [*loose, *years, *days]} if loose and (years or days) else {}
+        return {"ages": [name for name in ages if name not in outcome.attested], **areas, **both, **later}
 
     def checklist(self, parameters: Mapping[str, Any]) -> list[Point]:
         points = [
@@ -107,6 +110,9 @@ class HipaaSafeHarbor(Profile):
                     By.PERSON,
                 )
             )
+        if beside := parameters.get("ages_beside_dates"):
+            told = "That an age, with years or days of later records of the same person, tells no age over 89"
+            points.append(Point("C", f"{told} ({', '.join(beside)}).", By.PERSON))
         attested = (parameters.get("attested") or {}).values()
         points += [Point("", f"{words[0].upper()}{words[1:]}.", By.PERSON) for words in attested]
         seen = "That the columns are what their names and values say: medveil looks at names and at the form of "

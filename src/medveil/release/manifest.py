@@ -69,8 +69,18 @@ class Manifest:
         """The files with the published rows, in their order."""
         return [folder / name for name in self.parts or (self.release,)]
 
+    @property
+    def rows_for_recipients(self) -> Mapping[str, int]:
+        """The numbers of records that recipients are told. Where records belong to people, how many there were before
+        would tell how many records the people have who are left out.
+        """
+        if self.subject is None or self.tables or not self.claims or self.suppressed == "stars":
+            return self.rows
+        return {key: value for key, value in self.rows.items() if key not in {"input", "suppressed"}}
+
     def write(self, folder: Path) -> None:
         content = {key: value for key, value in asdict(self).items() if key not in {"parts", "about"} or value}
+        content["rows"] = dict(self.rows_for_recipients)
         text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=False, allow_nan=False, default=str)
         (folder / NAME).write_text(text + "\n", encoding="utf-8")
 

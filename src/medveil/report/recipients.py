@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def recipients_page(manifest: Manifest, published: pa.Table, companions: Mapping
     ]
     return Page(
         title=titled(manifest, "About this release"),
-        subtitle=subtitle(manifest),
+        subtitle=subtitle(replace(manifest, rows=manifest.rows_for_recipients)),
         about=about(manifest),
         verdict=verdict(manifest.claims, manifest.status, plain_columns(manifest)),
         sections=sections,

@@ -71,6 +71,16 @@ _TIME = (
 )
 
 
+def without_parts(texts: Sequence[str]) -> list[str]:
+    """Texts in ISO form but for those that tell a year or a month and no day, as FHIR may; all where none tells a day.
+
+    >>> without_parts(["2020-01-31", "2020-01", "2020"]), without_parts(["2020"])
+    (['2020-01-31'], ['2020'])
+    """
+    whole = [text for text in texts if not re.fullmatch(r"\d{4}(-\d{2})?", text)]
+    return whole if any(re.match(r"\d{4}-\d{2}-\d{2}", text) for text in whole) else list(texts)
+
+
 def date_format_fault(date_format: str) -> str | None:
     """Why dates cannot be read in a declared format, or None.
 

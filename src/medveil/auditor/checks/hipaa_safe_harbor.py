@@ -18,14 +18,17 @@ SPARSE = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
 FULL_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 WITHIN_A_YEAR = re.compile(r"\d{4}-(\d\d|Q[1-4]|W\d\d)(?!\d)")
 AREA = re.compile(r"(\d{3})\*\*|\d\d\*{3}|\d\*{4}|\*")
+YEAR = re.compile(r"(?<!\d)((?:18|19|20|21)\d\d)(?!\d)")
+YEAR_NAMES = "year* yr jahr* annee* ano"
 AGES = "age ages alter lebensalter edad"
 FLAGS = frozenset({"0", "1", "y", "n", "yes", "no", "true", "false", ANYTHING})
 
 
 class HipaaSafeHarborCheck(Check):
     """No published column holds what 45 CFR 164.514(b)(2) lists, as far as names and the form of values show: nothing
-    that reads as one of the identifiers, no date finer than the year, no shifted date, no age of 90 or more, and of
-    postal codes three digits of areas where more than 20,000 people live. Columns that a person attests are left out.
+    that reads as one of the identifiers, no date finer than the year, no shifted date, no age of 90 or more, none that
+    the years of later dates make one, and of postal codes three digits of areas where more than 20,000 people live.
+    Columns that a person attests are left out.
     """
 
     name: ClassVar[str] = "hipaa-safe-harbor"
@@ -37,11 +40,15 @@ class HipaaSafeHarborCheck(Check):
         attested, ages = claim["parameters"].get("attested"), claim["parameters"].get("ages")
         if not isinstance(attested, Mapping) or not isinstance(ages, list | tuple):
             raise Refuted("the claim does not say what people attest, and what is an age")
-        faults = []
+        faults, latest, counted = [], 0, []
         for name, attribute, shown in evidence.shown(attested):
             values = [value for value in shown if value != ANYTHING]
             own = str(attribute["name"])
             faults += [f"'{name}' {fault}" for fault in _faults(own, attribute, values, is_age=name in ages)]
+            latest = max([latest, *_years(own, attribute, values)])
+            counted += [(name, at, values)] if (at := _counted_at(attribute)) is not None else []
+        for name, at, values in counted:
+            faults += [f"'{name}' {fault}" for fault in _older_by_then(values, latest - at)]
         return Finding({"faults": len(faults)}, not faults, "; ".join(faults))
 
 
@@ -77,6 +84,38 @@ def _areas(values: Sequence[str], *, shipped: bool) -> Iterator[str]:
         yield "holds postal codes of more than three digits"
     elif shipped and any(match is not None and (match.group(1) or "-") in SPARSE.split() for match in read):
         yield "holds areas where at most 20,000 people live"
+
+
+def _counted_at(attribute: Mapping[str, Any]) -> int | None:
+    """The year of the one date at which ages were counted."""
+    change = attribute.get("change") or {}
+    return int(str(change["by"])[:4]) if change.get("kind") == "age_at" and change.get("fixed") else None
+
+
+def _years(name: str, attribute: Mapping[str, Any], values: Sequence[str]) -> list[int]:
+    """The years that labels of dates tell, or a column of years; of several years in one label the first."""
+    if attribute["type"] != "date" and not Name(name).says(YEAR_NAMES):
+        return []
+    found = (YEAR.findall(value) for value in values)
+    return [min(map(int, years)) for years in found if years]
+
+
+def _older_by_then(values: Sequence[str], later: int) -> Iterator[str]:
+    """Whether ages at a date, with years that lie so much later, tell people of 90 or more apart by then."""
+    if later <= 0:
+        return
+    for label in values:
+        cover = parse_label(label)
+        lowest = [(read_number(value), True) for value in cover.values]
+        lowest += [(read_number(span.low or "0"), span.high is not None) for span in cover.spans]
+        for low, bounded in lowest:
+            by_then = float(low or 0) + later
+            if by_then > OLDEST or (bounded and by_then == OLDEST):
+                yield (
+                    f"tells ages over {OLDEST} beside the years of later dates: give it 'top: {OLDEST - later}' at "
+                    "most, or count it at a later date"
+                )
+                return
 
 
 def _tells_old(label: str) -> bool:
