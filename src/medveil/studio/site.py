@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import secrets
@@ -31,11 +32,23 @@ SEE_OTHER = 303
 
 
 @dataclass(frozen=True)
+class DrawnProgress:
+    """How a job gets on, as its page shows it: what version of its progress that is, and when it was drawn."""
+
+    version: int
+    at: float
+    state: str
+    text: str = ""
+    stage: str = ""
+
+
+@dataclass(frozen=True)
 class Studio:
     """One studio: everything that pages need.
 
     shown: the paths behind the names under which files of this computer were listed since the start. streams: the
-    event streams that are open. editing: held while a policy is read and written, so that no change is lost.
+    event streams that are open. drawn: the progress of the jobs that are being watched, of which one is drawn at a time
+    (drawing). editing: held while a policy is read and written, so that no change is lost.
     """
 
     settings: StudioSettings
@@ -47,6 +60,8 @@ class Studio:
     templates: jinja2.Environment
     shown: dict[str, str] = field(default_factory=dict)
     streams: set[object] = field(default_factory=set)
+    drawn: dict[str, DrawnProgress] = field(default_factory=dict)
+    drawing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     editing: threading.RLock = field(default_factory=threading.RLock, repr=False)
 

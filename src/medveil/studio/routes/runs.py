@@ -21,7 +21,7 @@ from medveil.studio.database import Job, Project, Revision, identity
 from medveil.studio.jobs.queue import DONE, OPEN
 from medveil.studio.releases import RELEASE, read_result
 from medveil.studio.routes.policy import BASE
-from medveil.studio.site import Studio, see, studio_of
+from medveil.studio.site import DrawnProgress, Studio, see, studio_of
 from medveil.studio.steps import ShownJob, project_page, running
 
 WATCH = 0.25
@@ -235,32 +235,48 @@ async def events(request: Request) -> Response:
 
 
 async def _watch(request: Request, studio: Studio, name: str, token: object) -> AsyncIterator[str]:
-    version, stage, shown_before, drawn, beat = -2, "", "", 0.0, time.monotonic()
-    template = studio.templates.get_template("_progress.html")
+    stage, shown_before, beat = "", "", time.monotonic()
     try:
         while not await request.is_disconnected():
-            live = studio.queue.live.get(name)
-            if live is None or live.version != version or time.monotonic() - drawn > 1:
-                found = await run_in_threadpool(studio.store.job, name)
-                if found is None or found.state not in OPEN:
-                    yield _event("end", found.state if found is not None else "gone")
-                    return
-                shown = await run_in_threadpool(running, studio, found)
-                version, drawn = live.version if live is not None else -2, time.monotonic()
-                text = template.render(t=studio.words, job=shown)
-                if text != shown_before:
-                    shown_before = text
-                    yield _event("progress", text)
-                if shown.stage and shown.stage != stage:
-                    stage = shown.stage
-                    words = studio.words.stages.get(stage, stage)
-                    yield _event("stage", studio.words.run.stage_now.format(stage=words))
+            drawn = await _drawn(studio, name)
+            if drawn.state not in OPEN:
+                yield _event("end", drawn.state)
+                return
+            if drawn.text != shown_before:
+                shown_before = drawn.text
+                yield _event("progress", drawn.text)
+            if drawn.stage and drawn.stage != stage:
+                stage = drawn.stage
+                words = studio.words.stages.get(stage, stage)
+                yield _event("stage", studio.words.run.stage_now.format(stage=words))
             if time.monotonic() - beat > BEAT:
                 beat = time.monotonic()
                 yield ": still here\n\n"
             await asyncio.sleep(WATCH)
     finally:
         studio.streams.discard(token)
+        if not studio.streams:
+            studio.drawn.clear()
+
+
+async def _drawn(studio: Studio, name: str) -> DrawnProgress:
+    """How a job gets on, drawn once for all who watch it."""
+    async with studio.drawing:
+        kept, now, live = studio.drawn.get(name), time.monotonic(), studio.queue.live.get(name)
+        version = live.version if live is not None else -2
+        if kept is None or now - kept.at > (1.0 if kept.version == version else WATCH / 2):
+            kept = await run_in_threadpool(_draw, studio, name, version)
+            studio.drawn[name] = kept
+        return kept
+
+
+def _draw(studio: Studio, name: str, version: int) -> DrawnProgress:
+    found = studio.store.job(name)
+    if found is None or found.state not in OPEN:
+        return DrawnProgress(version, time.monotonic(), found.state if found is not None else "gone")
+    shown = running(studio, found)
+    text = studio.templates.get_template("_progress.html").render(t=studio.words, job=shown)
+    return DrawnProgress(version, time.monotonic(), found.state, text, shown.stage)
 
 
 def _event(name: str, content: str) -> str:
