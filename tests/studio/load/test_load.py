@@ -57,7 +57,8 @@ def job(studio):
 
 def test_fifty_readers_and_twenty_streams_while_a_run_computes(studio, job, capsys):
     base = job.partition("/runs/")[0]
-    pages = ["/", "/help", "/log", f"{base}/data", f"{base}/privacy", f"{base}/run", f"{base}/results", job]
+    steps = ("data", "columns", "privacy", "method", "run", "results")
+    pages = ["/", "/help", "/log", *(f"{base}/{step}" for step in steps), job]
     times, events = [], []
 
     async def read(client, number, end):

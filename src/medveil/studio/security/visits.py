@@ -20,6 +20,7 @@ class Visits:
         # Cookies know no ports: two studios would take each other's.
         self.cookie = f"medveil_studio_{port}"
         self._token: str | None = None
+        self._known: set[str] = set()
         self._lock = threading.Lock()
 
     def token(self) -> str:
@@ -43,8 +44,15 @@ class Visits:
         cookie = request.cookies.get(self.cookie)
         if not cookie:
             return False
+        hashed = _hash(cookie)
+        if hashed in self._known:
+            return True
         with self.store() as session:
-            return session.get(Visit, _hash(cookie)) is not None
+            found = session.get(Visit, hashed) is not None
+        if found:
+            # A visit ends with its studio's folder, never before: one look is enough.
+            self._known.add(hashed)
+        return found
 
     def give(self, response: Response, cookie: str) -> None:
         response.set_cookie(self.cookie, cookie, httponly=True, samesite="strict", path="/")
