@@ -145,8 +145,12 @@ def _all_assignments(weights: Numbers, of_person: Counts, people: Counts, counts
                 for v in range(len(counts)):
                     if (s // strides[v]) % (counts[v] + 1) < counts[v]:
                         forward[p + 1, s + strides[v]] += forward[p, s] * weights[of_person[p], v]
-        total = forward[p + 1].sum()
-        forward[p + 1] /= total
+        # Loops over single numbers: expressions of whole arrays take numba seconds to compile.
+        total = 0.0
+        for s in range(states):
+            total += forward[p + 1, s]
+        for s in range(states):
+            forward[p + 1, s] /= total
     found = np.zeros(weights.shape)
     backward = np.zeros(states)
     backward[states - 1] = 1.0
@@ -160,8 +164,16 @@ def _all_assignments(weights: Numbers, of_person: Counts, people: Counts, counts
                         weight = weights[of_person[p], v] * backward[s + strides[v]]
                         before[s] += weight
                         each[v] += forward[p, s] * weight
-        found[of_person[p]] += each / each.sum() / people[of_person[p]]
-        backward = before / before.sum()
+        total = 0.0
+        for v in range(len(counts)):
+            total += each[v]
+        for v in range(len(counts)):
+            found[of_person[p], v] += each[v] / total / people[of_person[p]]
+        total = 0.0
+        for s in range(states):
+            total += before[s]
+        for s in range(states):
+            backward[s] = before[s] / total
     return found
 
 

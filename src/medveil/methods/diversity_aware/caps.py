@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import inner, outer
 from medveil.codes.sorting import ascending
 from medveil.errors import UnreachableError
 from medveil.methods.diversity_aware.points import Codes, Flags, Floats, Ints, Points
@@ -187,7 +187,7 @@ def halve(points: Points, values: NDArray[np.int32], caps: Caps, run: Run) -> ND
     return cluster
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _halve_all(
     numbers: Floats,
     categories: Codes,
@@ -200,24 +200,41 @@ def _halve_all(
     clusters: int,
     cluster: Codes,
 ) -> None:
-    """Halve down to single clusters."""
-    parts, firsts, counts = [members], [first], [clusters]
-    while len(parts) > 0:
-        part, start, number = parts.pop(), firsts.pop(), counts.pop()
+    """Halve down to single clusters.
+
+    Each part is a stretch of `place`; those that wait are on a stack, which is never higher than there are clusters.
+    """
+    place, moved = members.copy(), np.empty_like(members)
+    stack = np.empty((clusters + 1, 4), dtype=np.int64)  # from, to, the first cluster and how many
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, len(members), first, clusters
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        start, end, cluster_start, number = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
         if number == 1:
-            for j in part:
-                cluster[j] = start
+            for i in range(start, end):
+                cluster[place[i]] = cluster_start
             continue
-        left = _left_half(numbers, categories, scales, values, lower, upper, part, number)
-        parts.append(part[~left])
-        firsts.append(start + number // 2)
-        counts.append(number - number // 2)
-        parts.append(part[left])
-        firsts.append(start)
-        counts.append(number // 2)
+        left = _left_half(numbers, categories, scales, values, lower, upper, place[start:end], number)
+        middle, others = start, 0
+        for i in range(start, end):
+            if left[i - start]:
+                place[middle] = place[i]
+                middle += 1
+            else:
+                moved[others] = place[i]
+                others += 1
+        for i in range(others):
+            place[middle + i] = moved[i]
+        half = number // 2
+        stack[waiting, 0], stack[waiting, 1] = middle, end
+        stack[waiting, 2], stack[waiting, 3] = cluster_start + half, number - half
+        stack[waiting + 1, 0], stack[waiting + 1, 1] = start, middle
+        stack[waiting + 1, 2], stack[waiting + 1, 3] = cluster_start, half
+        waiting += 2
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _left_half(
     numbers: Floats,
     categories: Codes,
@@ -283,7 +300,7 @@ def _left_half(
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _recode(values: Codes) -> tuple[Ints, Ints]:
     """The values as codes from 0 in the order of the values that are there, and these."""
     order = ascending(values.astype(np.float64))
@@ -298,7 +315,7 @@ def _recode(values: Codes) -> tuple[Ints, Ints]:
     return code, present[: number + 1]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cut(order: Ints, value: Ints, least: Ints, most: Ints, wanted: int, left: Flags) -> None:
     """Fill the left half: the first in order, within the least and the most of each value."""
     rank = np.zeros(len(least), dtype=np.int64)
@@ -312,7 +329,7 @@ def _cut(order: Ints, value: Ints, least: Ints, most: Ints, wanted: int, left: F
             taken += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _to_median(keys: Floats) -> float:
     """The sum of the distances of ascending keys to their median."""
     total, size = 0.0, len(keys)
@@ -321,7 +338,7 @@ def _to_median(keys: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unlike(keys: Floats) -> float:
     """How many ascending keys are not the most frequent one."""
     largest, first = 0, 0

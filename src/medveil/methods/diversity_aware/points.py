@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import inner, outer
 from medveil.codes.sorting import ascending
 from medveil.engine import with_rows
 from medveil.errors import PolicyError
@@ -114,7 +114,7 @@ def all_distances(points: Points, centers: Points) -> NDArray[np.float64]:
     return pair_distances(points, centers, records, clusters).reshape(len(points), len(centers))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def apart(
     record: NDArray[np.float64],
     record_categories: NDArray[np.int32],
@@ -134,7 +134,7 @@ def apart(
     return total
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _distances(
     numbers: Floats, categories: Codes, center_numbers: Floats, center_categories: Codes, scales: Floats, cluster: Codes
 ) -> Floats:
@@ -145,7 +145,7 @@ def _distances(
     return found
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _pair_distances(
     numbers: Floats,
     categories: Codes,
@@ -162,7 +162,7 @@ def _pair_distances(
     return found
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _medians(numbers: Floats, categories: Codes, order: Ints, starts: Ints) -> tuple[Floats, Codes]:
     clusters = len(starts) - 1
     middle = np.zeros((clusters, numbers.shape[1]))

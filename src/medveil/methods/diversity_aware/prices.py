@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import inner, outer
 from medveil.methods.diversity_aware.caps import Caps
 from medveil.methods.diversity_aware.points import Codes, Flags, Floats, Ints, Points
 from medveil.run import Run, Stage
@@ -91,7 +91,7 @@ def find_potentials(
     return Potentials(of_value, of_cluster, int(length[-1]))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _push(node: int, queue: Ints, queued: Flags, state: Ints) -> None:
     if not queued[node]:
         queue[(state[0] + state[1]) % len(queue)] = node
@@ -99,7 +99,7 @@ def _push(node: int, queue: Ints, queued: Flags, state: Ints) -> None:
         state[1] += 1
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _shorten(
     arc_starts: Ints,
     arc_clusters: Codes,
@@ -245,7 +245,7 @@ def _look_in_turn(look: Callable[[int], None], starts: range, run: Run, doing: s
             raise
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _groups(
     numbers: Floats, categories: Codes, prices: Floats, size: int
 ) -> tuple[Floats, Floats, Floats, Codes, Floats, Floats]:
@@ -274,7 +274,7 @@ def _groups(
     return low, high, center, category, price, cheapest
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _look(
     numbers: Floats,
     categories: Codes,

@@ -6,13 +6,10 @@ and few functions, since a first run waits for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import inner, outer
 from medveil.methods.mondrian.arrays import (
     BEGINS,
     BEST,
@@ -39,20 +36,6 @@ from medveil.methods.mondrian.arrays import (
     Places,
     Table,
 )
-
-Loop = TypeVar("Loop", bound=Callable[..., Any])
-
-
-def outer(loop: Loop) -> Loop:
-    """Compile a loop that Python calls."""
-    options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
-    return cast("Loop", njit(**options)(loop))
-
-
-def inner(loop: Loop) -> Loop:
-    """Compile a loop that only compiled loops call: without a way in from Python, which takes long to compile."""
-    options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-    return cast("Loop", njit(**options)(loop))
 
 
 @inner
