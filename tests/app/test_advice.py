@@ -88,14 +88,13 @@ def test_who_follows_a_suggestion_gets_what_it_told(method: dict[str, object], s
     for number, suggestion in enumerate(one_of_each_kind):
         out = tmp_path / str(number)
         followed = changed(checked, suggestion.change)
-        medveil.anonymize(people(), followed, out=out)
+        manifest = medveil.anonymize(people(), followed, out=out).manifest
         expected = {name: kept for name, kept in suggestion.outcome.columns.items() if name in followed.attributes}
         assert given(out) == pytest.approx(expected, abs=1e-12)
         left_out = set(quasi) - set(followed.attributes)
         assert all(suggestion.outcome.columns[name] == 0 for name in left_out)
-        manifest = json.loads((out / "manifest.json").read_text())
-        assert manifest["rows"]["suppressed"] == suggestion.outcome.suppressed
-        assert manifest["claims"][0]["achieved"]["k"] == suggestion.outcome.smallest
+        assert manifest.rows["suppressed"] == suggestion.outcome.suppressed
+        assert manifest.claims[0]["achieved"]["k"] == suggestion.outcome.smallest
 
 
 def test_a_release_of_little_use_says_why_and_what_would_help(tmp_path: Path) -> None:

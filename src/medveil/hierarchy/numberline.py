@@ -104,10 +104,11 @@ def roundest_between(lower: float, upper: float) -> float:
     >>> roundest_between(17, 23), roundest_between(38.2, 38.9), roundest_between(22, 23), roundest_between(6.31, 6.37)
     (20.0, 38.5, 23.0, 6.35)
     """
-    for digits in range(-15, 16):
-        for step in (1.0, 0.5):
-            unit = step * 10.0**-digits
-            candidate = round((np.floor(lower / unit) + 1) * unit, max(digits + 1, 0))
-            if lower < candidate <= upper:
-                return float(candidate)
+    with np.errstate(over="ignore"):  # beyond the largest number there is none between
+        for digits in range(-15, 16):
+            for step in (1.0, 0.5):
+                unit = step * 10.0**-digits
+                candidate = round((np.floor(lower / unit) + 1) * unit, max(digits + 1, 0))
+                if lower < candidate <= upper:
+                    return float(candidate)
     return upper

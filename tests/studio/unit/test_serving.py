@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 from medveil.studio.serving import _listening
 from medveil.studio.settings import StudioSettings
@@ -22,6 +23,8 @@ def test_connections_send_at_once(tmp_path):
             await reader.read()
             writer.close()
 
-    asyncio.run(ask(_listening(StudioSettings(tmp_path, tmp_path, tmp_path, port=0))))
+    listener = _listening(StudioSettings(tmp_path, tmp_path, tmp_path, port=0))
+    with ThreadPoolExecutor(1) as other:  # a browser that another test opened may keep a loop in this thread
+        other.submit(lambda: asyncio.run(ask(listener))).result()
     assert sends_at_once
     assert all(sends_at_once)

@@ -196,7 +196,9 @@ def _ranges(axis: Axis, codes: NDArray[np.int32], starts: Places) -> Covered:
     known = len(ends.starts)
     reach = np.concatenate([ends.stops, np.zeros(len(axis) - known)])
     begin = np.concatenate([ends.starts, np.zeros(len(axis) - known)])
-    extent = np.where(low == high, axis.losses[low], (reach[high] - begin[low]) / axis.span)
+    with np.errstate(over="ignore"):  # as in `_span`: two numbers may be further apart than a float can tell
+        apart = np.minimum(reach[high] - begin[low], sys.float_info.max)
+    extent = np.where(low == high, axis.losses[low], apart / axis.span)
     losses = np.where(empty, 0.0, np.where(gaps, 1.0, extent))
     keys = ((low * len(axis) + high) * 2 + gaps) * 2 + empty
     found, numbers = np.unique(keys, return_inverse=True)
