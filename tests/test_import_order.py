@@ -51,7 +51,17 @@ ORDER = (
     "studio",
     "cli",
 )
-AUDITOR_KNOWS_NOTHING_OF = {"privacy", "cells", "lattice", "methods"}
+AUDITOR_KNOWS_NOTHING_OF = {
+    "kernels",
+    "codes",
+    "engine",
+    "cells",
+    "declared_cells",
+    "privacy",
+    "loss",
+    "lattice",
+    "methods",
+}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
@@ -90,7 +100,7 @@ def test_the_auditor_shares_no_code_with_what_it_checks():
     files = [path for path in FILES if part(path) == "auditor"]
     assert files
     for path in files:
-        assert not imported(path) & AUDITOR_KNOWS_NOTHING_OF, path.name
+        assert not imported(path) & {"engine", *AUDITOR_KNOWS_NOTHING_OF}, path.name
 
 
 def test_the_auditor_loads_nothing_of_what_it_checks():

@@ -236,7 +236,7 @@ def test_two_columns_of_one_published_name_are_refused(visits):
 
 
 def test_methods_that_do_not_keep_records_refuse_keys(visits):
-    with pytest.raises(PolicyError, match="which only optimal and mondrian publish"):
+    with pytest.raises(PolicyError, match="which this method does not publish"):
         medveil.anonymize(visits, {**POLICY, "method": "iack"})
 
 

@@ -12,7 +12,8 @@ import pytest
 import medveil
 from medveil.engine.duckdb_session import Session
 from medveil.errors import PolicyError
-from medveil.guessing.guess import guess, profile
+from medveil.guessing.column_profile import profile
+from medveil.guessing.guess import guess
 from medveil.table.schema import Role
 
 DRAW = random.Random(7)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medveil.guessing.guess import ColumnProfile, Guess, guess, profile
+from medveil.guessing.column_profile import ColumnProfile, profile
+from medveil.guessing.guess import Guess, guess
 from medveil.hierarchy.intervals import Intervals
 from medveil.table.schema import Kind, Role
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from medveil.datasets import load, patients
-from medveil.guessing.guess import Guess, guess, profile
+from medveil.guessing.column_profile import profile
+from medveil.guessing.guess import Guess, guess
 from medveil.hierarchy.mask import Mask
 from medveil.table.schema import Kind, Role
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from medveil.guessing.guess import Guess, guess, profile
+from medveil.guessing.column_profile import profile
+from medveil.guessing.guess import Guess, guess
 from medveil.guessing.starter_policy import one_subject, quote, starter_policy
 from medveil.hierarchy.dates import Dates
 from medveil.hierarchy.intervals import Intervals

@@ -18,7 +18,8 @@ from medveil.app.starting import started
 from medveil.engine import Engine, Limits
 from medveil.errors import InputError, OutputError
 from medveil.guessing.code_trees import with_code_tree
-from medveil.guessing.guess import ColumnProfile, Guess, guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import Guess, guess
 from medveil.guessing.linked_policy import Starter, linked_policy
 from medveil.guessing.links import Columns, FoundLinks, Pointer, find_links
 from medveil.guessing.people import person_by_shape

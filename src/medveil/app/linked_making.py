@@ -30,7 +30,8 @@ from medveil.errors import PolicyError
 from medveil.methods.problem import Problem
 from medveil.policy import Policy
 from medveil.release.changes import pseudonyms_for_recipients
-from medveil.release.draft import Basis, Promise, PublishedAttribute
+from medveil.release.claim import Basis
+from medveil.release.draft import Promise, PublishedAttribute
 from medveil.release.fhir import write_fhir
 from medveil.release.manifest import INTERNAL, Manifest, attribute_of, claim_of, file_hash, versions
 from medveil.release.status import Status, status_text

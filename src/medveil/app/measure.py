@@ -29,7 +29,7 @@ from medveil.policy import Policy, load_policy
 from medveil.privacy import models
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel
-from medveil.release.draft import Basis
+from medveil.release.claim import Basis
 from medveil.release.manifest import INTERNAL, NAME, Manifest, read_manifest
 from medveil.release.reading import read_texts
 from medveil.release.status import Status

@@ -19,7 +19,8 @@ from medveil.declared_cells import declared_cells
 from medveil.engine import Engine
 from medveil.engine.changed import Changed
 from medveil.errors import PolicyError, did_you_mean
-from medveil.guessing.guess import ColumnProfile, guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import guess
 from medveil.hierarchy.flat import Flat
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec

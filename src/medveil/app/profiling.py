@@ -12,7 +12,8 @@ from medveil.guessing.guess import guess
 from medveil.policy import AttributePolicy, Policy
 from medveil.profiles import profiles
 from medveil.profiles.profile import Profile, ProfiledColumn, ProfileOutcome, ProfileTerms, Ruling
-from medveil.release.draft import Basis, Promise
+from medveil.release.claim import Basis
+from medveil.release.draft import Promise
 from medveil.table.changes import Derivation
 from medveil.table.schema import Role
 

@@ -10,7 +10,8 @@ from medveil.app.profiling import refuse_by_profile
 from medveil.auditor import ClaimFinding, audit
 from medveil.errors import VerificationError
 from medveil.methods.problem import Problem
-from medveil.release.draft import Basis, Draft, Promise
+from medveil.release.claim import Basis
+from medveil.release.draft import Draft, Promise
 from medveil.release.manifest import Manifest
 from medveil.release.places import attribute_for_recipients, claim_for_recipients, table_for_recipients
 from medveil.release.status import Status

@@ -10,7 +10,7 @@ from medveil.auditor.changed import is_change
 from medveil.auditor.context import LARGEST
 from medveil.errors import InputError
 from medveil.release.changes import CHANGED_ROLES
-from medveil.release.draft import Basis
+from medveil.release.claim import Basis
 from medveil.release.manifest import INTERNAL, NAME, Manifest, file_hash
 from medveil.table.dates import date_format_fault
 from medveil.table.numbers import MARKED_FORMATS

@@ -16,7 +16,7 @@ from medveil.auditor.groups import InGroups
 from medveil.auditor.known import CHECKS
 from medveil.auditor.models import MODELS
 from medveil.auditor.truth import Truth
-from medveil.release.draft import Counting
+from medveil.release.claim import Counting
 from medveil.release.status import NOT_CHECKED
 
 UNFIT = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException, duckdb.OutOfRangeException)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from medveil.auditor.context import Finding
-from medveil.release.draft import Basis
+from medveil.release.claim import Basis
 from medveil.release.status import Status, status_text
 
 

@@ -27,7 +27,7 @@ from medveil.engine.links import write_links
 from medveil.engine.specification import EngineSpec
 from medveil.engine.tables import ChangedTables, LinkedTables
 from medveil.errors import InputError, OutputError
-from medveil.guessing.guess import SAMPLE, ColumnProfile
+from medveil.guessing.column_profile import SAMPLE, ColumnProfile
 from medveil.sources.csv_dialect import explain
 from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.errors import InputError
-from medveil.guessing.guess import ColumnProfile
+from medveil.guessing.column_profile import ColumnProfile
 from medveil.sources.source import Source
 
 COUNT = "records"

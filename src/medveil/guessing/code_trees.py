@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from medveil.errors import InputError
-from medveil.guessing.guess import ColumnProfile, Guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import Guess
 from medveil.hierarchy.atc import CODE as ATC
 from medveil.hierarchy.atc import Atc
 from medveil.hierarchy.icd import IcdTree

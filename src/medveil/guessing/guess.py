@@ -6,23 +6,17 @@ a column, caution does: it may be known to others, so it is taken for a quasi-id
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
+from medveil.guessing.column_profile import ColumnProfile
 from medveil.guessing.name import Name
 from medveil.guessing.values import (
     ENOUGH,
-    Pattern,
-    are_numbers,
-    are_whole,
     date_formats,
     find_clinical_codes,
-    find_kind,
     looks_like_date,
     looks_like_person,
     share,
-    shares_of_patterns,
 )
 from medveil.guessing.words import (
     CODE_LIST,
@@ -46,57 +40,10 @@ from medveil.table.numbers import find_number_format, other_number_reading
 from medveil.table.schema import Kind, Role
 
 FLAGS_SET = frozenset(FLAGS.split())
-SAMPLE = 2_000
-"""As many distinct values as a sample needs."""
 NEARLY_UNIQUE = 0.9
 """Distinct values per record, from which on a value belongs to one person."""
 FEW = 20
 """With fewer records than this, uniqueness says nothing."""
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """What was counted of one column. `sample` are distinct values that are not missing, all or some thousand; like the
-    least and greatest number they are values of people, and not shown.
-    """
-
-    name: str
-    rows: int
-    distinct: int
-    missing: int
-    sample: Sequence[str] = field(repr=False)
-    longest: int = 0
-    average_length: float = 0.0
-    lowest: float | None = field(default=None, repr=False)
-    highest: float | None = field(default=None, repr=False)
-
-    @property
-    def present(self) -> int:
-        """The records with a value."""
-        return self.rows - self.missing
-
-    @property
-    def uniqueness(self) -> float:
-        """Distinct values per record with a value: 1 where every record has its own."""
-        return self.distinct / self.present if self.present else 0.0
-
-    @cached_property
-    def kind(self) -> Kind:
-        """The kind that the values alone speak for."""
-        return find_kind(self.sample)
-
-    @cached_property
-    def are_numbers(self) -> bool:
-        return are_numbers(self.sample)
-
-    @cached_property
-    def are_whole(self) -> bool:
-        return self.are_numbers and are_whole(self.sample)
-
-    @cached_property
-    def patterns(self) -> Mapping[Pattern, float]:
-        """The share of the values that look like each kind of identifier."""
-        return shares_of_patterns(self.sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,26 +65,6 @@ class Guess:
     written: str = ""
     hides: tuple[str, ...] = ()
     words: str = ""
-
-
-def profile(name: str, values: Iterable[str | None]) -> ColumnProfile:
-    """The profile of a column that is at hand; None is missing. Larger tables are counted by the engine instead."""
-    listed = list(values)
-    present = [value for value in listed if value is not None]
-    distinct = sorted(set(present))
-    sample = distinct[:: max(1, len(distinct) // SAMPLE)]
-    numbers = [float(number) for value in distinct if (number := read_number(value)) is not None]
-    return ColumnProfile(
-        name=name,
-        rows=len(listed),
-        distinct=len(distinct),
-        missing=len(listed) - len(present),
-        sample=sample,
-        longest=max(map(len, present), default=0),
-        average_length=sum(map(len, present)) / len(present) if present else 0.0,
-        lowest=min(numbers, default=None),
-        highest=max(numbers, default=None),
-    )
 
 
 def guess(column: ColumnProfile) -> Guess:

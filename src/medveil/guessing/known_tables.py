@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medveil.guessing.code_trees import find_code_tree, with_code_tree
-from medveil.guessing.guess import ColumnProfile, Guess, guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import Guess, guess
 from medveil.guessing.links import FoundLinks, Pointer
 from medveil.table.schema import Kind, Role
 

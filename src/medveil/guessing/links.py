@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from medveil.guessing.guess import ColumnProfile, Guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import Guess
 from medveil.table.schema import Kind
 
 MOST_STRAYS = 0.05

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from medveil.guessing.guess import FEW, ColumnProfile, Guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import FEW, Guess
 from medveil.table.schema import Kind, Role
 
 UNCHANGING = frozenset({"sex", "birth", "race"})

@@ -81,7 +81,7 @@ class Method(BaseModel, ABC):
             return "it goes record by record, and the engine only counts records"
         linking = problem.schema.names(Role.KEY, Role.DATE)
         if linking and not self.keeps_records:
-            return f"'{linking[0]}' follows people from record to record, which only optimal and mondrian publish"
+            return f"'{linking[0]}' follows people from record to record, which this method does not publish"
         unproved = [m.name for m in problem.models if m.basis == "proof" and m.name not in self.proves]
         return f"it has no proof of {unproved[0]}" if unproved else self.why_not(problem)
 

@@ -20,7 +20,8 @@ from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.privacy.count import count_classes
 from medveil.privacy.model import PrivacyModel, Reference, Requirement
-from medveil.release.draft import Basis, Draft, Promise, PublishedAttribute
+from medveil.release.claim import Basis
+from medveil.release.draft import Draft, Promise, PublishedAttribute
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, text_array
 from medveil.table.changes import ChangedColumn

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from medveil.guessing.guess import ColumnProfile, Guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import Guess
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.table.schema import Kind, Role
 

@@ -4,34 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from medveil.engine import Publication
-from medveil.release.status import NOT_CHECKED, Status
+from medveil.release.claim import Basis, Counting
+from medveil.release.status import Status
 from medveil.table.changes import ChangedColumn
 from medveil.table.schema import Kind, Role
-
-
-class Basis(StrEnum):
-    """On what a claim rests."""
-
-    FILES = "proved again from the files"
-    SOURCE = "proved again from files and source"
-    PROOF = "by proof"
-    NOT_CHECKED = NOT_CHECKED
-
-
-class Counting(StrEnum):
-    """What a claim counts where that is not people, or records where no subject is declared."""
-
-    WITH_COUNTERFEITS = "with-counterfeits"
-    """Counterfeits too, each as one more person."""
-    IN_GROUPS = "in-groups"
-    """The people of each group of classes that publish the records of all of them."""
 
 
 @dataclass(frozen=True)

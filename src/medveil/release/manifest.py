@@ -14,7 +14,8 @@ from typing import Any
 from medveil.engine import WrittenPart
 from medveil.errors import InputError
 from medveil.release.changes import change_for_recipients
-from medveil.release.draft import Counting, Draft, Promise, PublishedAttribute
+from medveil.release.claim import Counting
+from medveil.release.draft import Draft, Promise, PublishedAttribute
 from medveil.release.status import Status, status_text
 
 FORMAT = 2

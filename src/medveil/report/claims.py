@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medveil.privacy import model_of
-from medveil.release.draft import Basis, Counting
+from medveil.release.claim import Basis, Counting
 from medveil.release.status import NOT_CHECKED, Status
 from medveil.report.content import PageTable, Verdict
 from medveil.report.terms import claim_figures

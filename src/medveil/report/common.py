@@ -12,7 +12,7 @@ from medveil.hierarchy.hierarchy import ROOT
 from medveil.privacy import model_of
 from medveil.profiles import profiles
 from medveil.profiles.profile import Profile
-from medveil.release.draft import Basis
+from medveil.release.claim import Basis
 from medveil.release.manifest import Manifest
 from medveil.report.content import PageTable, Picture, Section
 from medveil.report.groups import Groups

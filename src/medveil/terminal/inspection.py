@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from medveil.app.inspect import Inspection, LinkedInspection
-from medveil.guessing.guess import ColumnProfile, Guess
+from medveil.guessing.column_profile import ColumnProfile
+from medveil.guessing.guess import Guess
 from medveil.table.schema import Role
 from medveil.terminal.console import console
 

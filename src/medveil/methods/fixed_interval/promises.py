@@ -10,7 +10,8 @@ from medveil.methods.fixed_interval.attributes import PERCENT
 from medveil.methods.fixed_interval.cleaning import Records
 from medveil.methods.fixed_interval.intervals import Statistic
 from medveil.methods.problem import Problem
-from medveil.release.draft import Basis, Promise, PublishedAttribute
+from medveil.release.claim import Basis
+from medveil.release.draft import Promise, PublishedAttribute
 
 
 def promises(

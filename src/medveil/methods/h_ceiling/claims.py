@@ -8,7 +8,8 @@ from dataclasses import replace
 from medveil.methods.h_ceiling.search import Ceiling
 from medveil.methods.problem import Problem
 from medveil.release.catalog import CATALOG, CLASS_ID
-from medveil.release.draft import Basis, Counting, Promise
+from medveil.release.claim import Basis, Counting
+from medveil.release.draft import Promise
 
 
 def people_promises(problem: Problem, ceiling: Ceiling, h: float) -> list[Promise]:
