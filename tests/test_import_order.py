@@ -51,17 +51,7 @@ ORDER = (
     "studio",
     "cli",
 )
-AUDITOR_KNOWS_NOTHING_OF = {
-    "kernels",
-    "codes",
-    "engine",
-    "cells",
-    "declared_cells",
-    "privacy",
-    "loss",
-    "lattice",
-    "methods",
-}
+AUDITOR_KNOWS_NOTHING_OF = {"kernels", "codes", "cells", "declared_cells", "privacy", "loss", "lattice", "methods"}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
