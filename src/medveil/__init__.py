@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from medveil.kernels import find_place_for_kernels
+
 if TYPE_CHECKING:
     from medveil.app.anonymize import anonymize
     from medveil.app.audit import audit
@@ -53,6 +55,8 @@ _HOMES = {
     "Policy": "medveil.policy",
     "Release": "medveil.release.release",
 }
+
+find_place_for_kernels()
 
 
 def __getattr__(name: str) -> Any:
