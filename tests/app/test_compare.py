@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.csv
 import pytest
+from ruamel.yaml import YAML
 from tests.report.reading import read_page
 
 from medveil.app.compare import ComparedRun, Sweep, Trial, compare, run_trials, write_comparison
@@ -128,10 +129,10 @@ def test_a_sweep_is_read_and_a_wrong_one_explained():
 
 
 def test_a_run_that_takes_too_long_or_fails_has_a_reason(policy, tmp_path):
-    trial = Trial("optimal", {"data": "patients.csv"})
-    (late,) = run_trials([trial], tmp_path, owned=tmp_path, base=policy.parent, seconds=0.001)
+    whole = Trial("optimal", YAML(typ="safe").load(POLICY))
+    (late,) = run_trials([whole], tmp_path, owned=tmp_path, base=policy.parent, seconds=0.001)
     assert "stopped after" in late.reason
-    (wrong,) = run_trials([trial], tmp_path, owned=tmp_path, base=policy.parent)
+    (wrong,) = run_trials([Trial("optimal", {"data": "patients.csv"})], tmp_path, owned=tmp_path, base=policy.parent)
     assert "is required" in wrong.reason
     assert list(tmp_path.iterdir()) == []
 
