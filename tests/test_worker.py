@@ -122,3 +122,14 @@ def test_a_killed_comparison_leaves_no_child_and_no_folder(folder, tmp_path):
         time.sleep(0.05)
     assert not [child for child in children if _alive(child)]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_is_told_to_end_with_the_task_leaves_the_folder_of_the_one_who_told(tmp_path):
+    """Only a process whose other end is gone removes the folder that they share."""
+    owned = tmp_path / "owned"
+    owned.mkdir()
+    task = {"use_case": "anonymize", "arguments": {"data": None, "policy": {}, "out": "out"}, "owned": str(owned)}
+    told = json.dumps(task) + "\nend\n"
+    worker = [sys.executable, "-m", "medveil.worker"]
+    subprocess.run(worker, input=told, text=True, capture_output=True, cwd=tmp_path, check=True)
+    assert list(owned.iterdir()) == []

@@ -6,11 +6,12 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from medveil.errors import CancelledError
 from medveil.system import end_group, own_group
 
 GRACE = 1.0
@@ -71,6 +72,10 @@ class Child:
     def expire(self, seconds: float) -> None:
         self.late = seconds
         self.end()
+
+    def is_late(self, error: Mapping[str, Any]) -> bool:
+        """Whether an error that it told is that it was ended when its time was over."""
+        return self.late is not None and error["kind"] == CancelledError.__name__
 
     def close(self) -> None:
         """End it, and read no more of it."""

@@ -135,6 +135,17 @@ def answer(tell: Callable[[Mapping[str, Any]], None]) -> None:
             tell({"error": {"kind": MedveilError.__name__, "problem": problem, "remedy": "Please report it."}})
 
 
+def _first_line() -> tuple[bytes, bytes]:
+    """The first line, and what has come after it. Not through sys.stdin: it would keep what comes after, and its lock
+    must not be held by a thread when the interpreter ends.
+    """
+    said = b""
+    while b"\n" not in said and (more := os.read(0, 1 << 16)):
+        said += more
+    line, _, rest = said.partition(b"\n")
+    return line, rest
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     # What a library prints must not come between the lines.
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -152,8 +163,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         return
     if "--ready" in arguments:
         load()
-    line = sys.stdin.readline()
-    if not line:
+    line, rest = _first_line()
+    if not line or line == END:
         return
     task = json.loads(line)
     if task.get("nice"):
@@ -168,8 +179,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             shutil.rmtree(owned if alone.is_set() else str(tempfile.tempdir), ignore_errors=True)
 
     def watch() -> None:
-        # Not through sys.stdin, whose lock a thread must not hold when the interpreter ends.
-        said = b""
+        said = rest
         while more := os.read(0, 1024):
             said += more
         if END not in said:

@@ -72,7 +72,7 @@ def run_elsewhere(
                 case {"event": told}:
                     event = Event(Stage(told["stage"]), told["share"], told["detail"])
                     listen(Progressed(event, told["seconds"], told["memory"]))
-                case {"error": told}:
+                case {"error": told} if not child.is_late(told):
                     run.check()
                     kind = getattr(errors, told["kind"], MedveilError)
                     error = kind(told["problem"], told["remedy"])

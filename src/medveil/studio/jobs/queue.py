@@ -215,7 +215,7 @@ class Queue:
                     case {"result": found}:
                         state, result = DONE, found
                         break
-                    case {"error": told}:
+                    case {"error": told} if not child.is_late(told):
                         error = told
                         break
         finally:
