@@ -67,17 +67,17 @@ def test_what_is_written_is_what_was_read(load):
     ("old", "new", "message"),
     [
         ("weight: 2", "weigth: 2", "Line 5, attributes.age.weigth: there is no such key. Did you mean 'weight'?"),
-        ("role: subject", "role: subjekt", "Line 3, attributes.patient_id.role: input should be"),
+        ("role: subject", "role: subjekt", "Line 3, attributes.patient_id.role: must be"),
         ("k-anonymity, k: 5", "k-anonimity, k: 5", "Line 13, privacy.0: there is no 'k-anonimity'. Did you mean"),
-        ("k-anonymity, k: 5", "k-anonymity, k: 0", "Line 13, privacy.0.k: input should be greater than"),
+        ("k-anonymity, k: 5", "k-anonymity, k: 0", "Line 13, privacy.0.k: must be greater than"),
         ("k-anonymity, k: 5", "k-anonymity", "Line 13, privacy.0.k: it is required."),
         ("name: optimal", "name: optimum", "Line 16, method: there is no 'optimum'. Did you mean 'optimal'?"),
-        ("suppression: 0.02", "suppression: 2", "Line 16, method.suppression: input should be less than"),
+        ("suppression: 0.02", "suppression: 2", "Line 16, method.suppression: must be less than"),
         ("type: mask", "type: musk", "Line 6, attributes.zip.hierarchy: there is no 'musk'. Did you mean 'mask'?"),
         (
             "format: csv",
             "format: xls",
-            "Line 17, output.format: input should be 'csv', 'parquet', 'excel', 'spss', 'stata' or 'fhir'.",
+            "Line 17, output.format: must be 'csv', 'parquet', 'excel', 'spss', 'stata' or 'fhir'.",
         ),
         ("method:", "methode:", "Line 16, methode: there is no such key. Did you mean 'method'?"),
         (
@@ -99,11 +99,11 @@ def test_a_fault_names_line_place_and_remedy(load, old, new, message):
 @pytest.mark.parametrize(
     ("parameter", "message"),
     [
-        ("intervals: 0", "method.intervals: input should be greater than or equal to 1"),
-        ("intervals: {age: 0}", "method.intervals.age: input should be greater than or equal to 1"),
-        ("missing: guess", "method.missing: input should be 'keep', 'drop' or 'impute'"),
-        ("missing: {age: guess}", "method.missing.age: input should be 'keep', 'drop' or 'impute'"),
-        ("intervals: [3]", "method.intervals: input should be a valid integer"),
+        ("intervals: 0", "method.intervals: must be greater than or equal to 1"),
+        ("intervals: {age: 0}", "method.intervals.age: must be greater than or equal to 1"),
+        ("missing: guess", "method.missing: must be 'keep', 'drop' or 'impute'"),
+        ("missing: {age: guess}", "method.missing.age: must be 'keep', 'drop' or 'impute'"),
+        ("intervals: [3]", "method.intervals: must be a whole number"),
         ("rules: [{when: {sex: true}}]", "method.rules.0.when.sex: write it in quotes"),
     ],
 )

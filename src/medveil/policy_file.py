@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,12 +63,9 @@ def read_policy_text(text: str, name: str = "policy") -> tuple[dict[str, Any], L
     except YAMLError as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         where = f"Line {mark.line + 1} of " if mark else ""
-        problem = error.problem if isinstance(error, MarkedYAMLError) else "it is not valid"
-        fault = Fault(
-            "", mark.line + 1 if mark else None, f"this is not YAML: {problem}. Check indentation and colons."
-        )
-        told = f"{where}'{name}' is not YAML: {problem}."
-        raise PolicyError(told, "Check indentation and colons.", [fault]) from None
+        problem, remedy = _in_words((error.problem if isinstance(error, MarkedYAMLError) else "") or "it is not valid")
+        fault = Fault("", mark.line + 1 if mark else None, f"this is not YAML: {problem}. {remedy}")
+        raise PolicyError(f"{where}'{name}' is not YAML: {problem}.", remedy, [fault]) from None
     if not isinstance(root, CommentedMap):
         raise PolicyError(f"'{name}' is not a policy.", "It needs 'attributes:' and 'privacy:'.")
     if not _is_bounded(root):
@@ -76,6 +74,15 @@ def read_policy_text(text: str, name: str = "policy") -> tuple[dict[str, Any], L
             f"A policy has at most {MOST_LEVELS} levels; aliases may repeat parts, but not {MOST_PARTS:,} of them.",
         )
     return _plain(root), Lines(root)
+
+
+def _in_words(problem: str) -> tuple[str, str]:
+    """What the parser found and what to do about it. What the policy holds is not repeated, but for a key."""
+    if twice := re.match(r'found duplicate key "([^"]*)"', problem):
+        return f"the key '{twice[1]}' is there twice", "Keep one of them."
+    if r"'\t'" in problem:
+        return "it is indented with a tab", "Indent with spaces."
+    return problem, "Check indentation and colons."
 
 
 def _is_bounded(root: Any) -> bool:

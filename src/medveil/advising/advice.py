@@ -103,7 +103,7 @@ class Suggestion:
         if lost:
             told.append(f"hidden instead: {_listed(lost)}")
         if self.outcome.suppressed != now.suppressed:
-            told.append(f"{self.outcome.suppressed:,} records are suppressed instead of {now.suppressed:,}")
+            told.append(f"records suppressed: {self.outcome.suppressed:,} instead of {now.suppressed:,}")
         return "; ".join(told)
 
     def to_dict(self) -> dict[str, Any]:

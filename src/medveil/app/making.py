@@ -23,7 +23,7 @@ from medveil.app.evaluating import PublishedTable
 from medveil.app.made import Made, measured, write_internal
 from medveil.app.preparation import data_path, open_data, prepare
 from medveil.app.proving import prove, refuse_weaker
-from medveil.app.singling_out import refuse_telling_columns, refuse_telling_release, sensitive_warnings
+from medveil.app.singling_out import hides_nobody, refuse_telling_columns, refuse_telling_release, sensitive_warnings
 from medveil.errors import PolicyError
 from medveil.evaluation.comparison import Comparison
 from medveil.methods import methods
@@ -67,7 +67,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         if reason:
             raise PolicyError(f"The method '{policy.method.name}' does not fit: {reason}.", _fitting(problem))
         refuse_telling_columns(policy, problem)
-        warnings = [*policy.method.warnings(problem), *sensitive_warnings(policy, problem)]
+        warnings = [*policy.method.warnings(problem), *hides_nobody(problem), *sensitive_warnings(policy, problem)]
         for words in warnings:
             run.warn(words)
         ledger.charge(policy)

@@ -100,6 +100,13 @@ def _refusal(what: str, told: float, most: float, name: str) -> PolicyError:
     )
 
 
+def hides_nobody(problem: Problem) -> Iterator[str]:
+    """What the steward should know of models that ask for groups of one."""
+    for model in problem.models:
+        if model.least_class_size == 1:
+            yield f"'{model.name}' with k 1 hides nobody: a person may be alone in a group. Ask for 2 or more."
+
+
 def sensitive_warnings(policy: Policy, problem: Problem) -> Iterator[str]:
     """What the steward should know of sensitive columns: those that no model covers, and values that are one person's.
 

@@ -36,7 +36,7 @@ from medveil.hierarchy.specification import HierarchySpec
 from medveil.sources.labelled import is_boolean_word
 from medveil.table.dates import ISO, find_date_format, other_reading
 from medveil.table.domain import read_number
-from medveil.table.numbers import find_number_format, other_number_reading
+from medveil.table.numbers import find_number_format, other_number_reading, plain_number
 from medveil.table.schema import Kind, Role
 
 FLAGS_SET = frozenset(FLAGS.split())
@@ -183,8 +183,9 @@ def _free_text(column: ColumnProfile, name: Name) -> Guess | None:
         return None
     if share(column.sample, looks_like_date) >= ENOUGH:
         return None
+    amount = f"{words:.0f} words" if words >= 1.5 else "one long word"
     reason = (
-        f"Free text of {words:.0f} words on average: it may hold anything, names included, and cannot be made "
+        f"Free text of {amount} on average: it may hold anything, names included, and cannot be made "
         "anonymous. It is refused unless the policy insists."
     )
     return Guess(Kind.CATEGORY, Role.IDENTIFIER, reason, free_text=True, concept="free-text")
@@ -360,12 +361,16 @@ def _with_words(column: ColumnProfile, found: Guess) -> Guess:
 def _with_hierarchy(column: ColumnProfile, found: Guess) -> Guess:
     if found.role is not Role.QUASI:
         return found
+    lowest, highest, whole = column.lowest, column.highest, column.are_whole
+    if found.kind is Kind.NUMBER and found.written:  # such as 1.234,5, which was not counted as a number
+        plain = [read for text in column.sample if (read := plain_number(text, found.written))]
+        lowest, highest, whole = min(map(float, plain)), max(map(float, plain)), are_whole(plain)
     facts = ColumnFacts(
         kind=found.kind,
         distinct=column.distinct,
-        lowest=column.lowest,
-        highest=column.highest,
-        whole=column.are_whole,
+        lowest=lowest,
+        highest=highest,
+        whole=whole,
         lengths=frozenset(map(len, column.sample)),
         characters=frozenset("".join(column.sample)),
         concept=found.concept,

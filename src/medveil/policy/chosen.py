@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
 from medveil.errors import did_you_mean
 
@@ -29,9 +29,15 @@ class OneOf:
             given = {self.key: given}
         if isinstance(given, Mapping) and self.usual is not None:
             given = {self.key: self.usual, **given}
+        found = self.found()
+        if not isinstance(given, Mapping) and self.usual is not None:
+            raise PydanticCustomError("missing_name", "must be one text, or a mapping")
         if not isinstance(given, Mapping) or self.key not in given:
-            raise PydanticCustomError("missing_name", "must have the key '{key}'", {"key": self.key})
-        found, name = self.found(), str(given[self.key])
+            example = f"{{{self.key}: {next(iter(found))}}}"
+            raise PydanticCustomError(
+                "missing_name", "must have the key '{key}', such as {example}", {"key": self.key, "example": example}
+            )
+        name = str(given[self.key])
         if name not in found:
             hint = did_you_mean(name, found)
             raise PydanticCustomError("unknown_name", "there is no '{name}'. {hint}", {"name": name, "hint": hint})
@@ -40,7 +46,7 @@ class OneOf:
         if self.key in chosen.model_fields:
             parameters[self.key] = name
         try:
-            return chosen.model_validate(parameters)
+            return _without_words_for_numbers(chosen.model_validate(parameters), parameters)
         except ValidationError as error:
             raise PydanticCustomError(
                 "inside",
@@ -70,6 +76,16 @@ class OneOf:
         required = [self.key, *(key for key in option.get("required", []) if key != self.key)]
         written: JsonSchemaValue = written_out({**option, "properties": properties, "required": required}, definitions)
         return written
+
+
+def _without_words_for_numbers(made: BaseModel, given: Mapping[str, Any]) -> BaseModel:
+    """What was made, unless a number of it was given as `true`, which pydantic reads as 1."""
+    said = [key for key, value in given.items() if isinstance(value, bool)]
+    wrong = [key for key in said if type(getattr(made, key, None)) in {int, float}]
+    if wrong:
+        details = [InitErrorDetails(type="int_type", loc=(key,), input=given[key]) for key in wrong]
+        raise ValidationError.from_exception_data(type(made).__name__, details)
+    return made
 
 
 def written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:

@@ -23,6 +23,24 @@ _WRAPPER = re.compile(
 """What pydantic puts into a location beside keys and positions."""
 
 
+_IN_WORDS = {
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be a text: put it in quotes",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "tuple_type": "must be a list, such as [1, 2]",
+    "list_type": "must be a list, such as [1, 2]",
+    "dict_type": "must be a mapping, such as {key: value}",
+    "model_type": "must be a mapping, such as {role: quasi}",
+}
+"""What pydantic says in the words of Python, by its kind of fault."""
+
+
 @dataclass(frozen=True)
 class _Fault:
     """One thing that is wrong: where, of what kind, in pydantic's words, and which keys would be known there."""
@@ -76,8 +94,9 @@ def _explain(fault: _Fault, lines: Lines | None) -> Fault:
         return Fault(place, line, f"there is no such key. {hint}".rstrip())
     if fault.kind == "missing":
         return Fault(place, line, "it is required.")
-    end = "" if fault.message.endswith((".", "?")) else "."
-    return Fault(place, line, f"{fault.message[0].lower()}{fault.message[1:]}{end}")
+    words = _IN_WORDS.get(fault.kind) or fault.message.replace("Input should", "must", 1)
+    end = "" if words.endswith((".", "?")) else "."
+    return Fault(place, line, f"{words[0].lower()}{words[1:]}{end}")
 
 
 def _known_keys(place: tuple[Any, ...]) -> list[str]:

@@ -113,7 +113,8 @@ def explain(text: str) -> str:
     where = f"Line {line.group(1)}" if line else "A line"
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if fields:
-        return f"{where} has {fields.group(2)} fields where the header has {fields.group(1)}: fix that line."
+        found = "1 field" if fields.group(2) == "1" else f"{fields.group(2)} fields"
+        return f"{where} has {found} where the header has {fields.group(1)}: fix that line."
     if "unterminated quote" in text:
         return f"{where} opens a quote that is never closed: fix that line."
     if "utf-8" in text:

@@ -52,5 +52,5 @@ def refuse_addresses(text: str) -> None:
         raise InputError("This is an address in an object store: medveil reads files.", "Copy the file here first.")
     raise InputError(
         "This is the address of a database: medveil reads files, and takes no password in a path.",
-        "Export the table as CSV or Parquet.",
+        "Name a connection: 'data: {type: sql, connection: NAME, query: ...}', or export the table as CSV or Parquet.",
     )

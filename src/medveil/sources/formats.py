@@ -42,7 +42,7 @@ FHIR = Format("fhir", "a FHIR file", "Flatten its resources into a table first: 
 EXCEL = Format("excel", "an Excel workbook", "Save the sheet that holds the table as CSV (UTF-8).")
 ZIP = Format("zip", "a zip archive", _UNPACK)
 ORC = Format("orc", "an ORC file", "Save the table as Parquet.")
-BINARY = Format("binary", "a binary file of a kind that is not known")
+BINARY = Format("binary", "a binary file of a kind that is not known, or a text with zero bytes")
 WIDE_TEXT = Format("utf-16", "a text in UTF-16 without its mark", "Name the encoding: 'utf-16-le' or 'utf-16-be'.")
 
 _BEGINNINGS: tuple[tuple[bytes, Format], ...] = (

@@ -39,7 +39,7 @@ def part_files(path: Path) -> list[Path]:
         if any(one.is_dir() for one in found):
             raise InputError(
                 f"The folder '{path}' holds folders: which files are the parts of the table is not clear.",
-                f"Name them by a pattern, such as '{path.name}/*/*.parquet'.",
+                f"Name them by a pattern, such as '{path / '*' / '*.parquet'}'.",
             )
     else:
         home = home_of(path)

@@ -26,15 +26,15 @@ def show_privacy_audit(found: PrivacyAudit) -> None:
             trial.scenario,
             f"{trial.claimed:.4g}",
             f"{trial.lower_bound:.4g}",
-            "[red]CAUGHT[/red]" if trial.caught else "no",
+            Text("CAUGHT", style="red") if trial.caught else "no",
             trial.event,
         )
     console.print(table)
     console.print(f"At {found.confidence:.4%} confidence, in {found.seconds:g} s.")
     if not found.guarantee:
-        console.print("[yellow]This method claims no differential privacy.[/yellow]")
+        console.print("This method claims no differential privacy.", style="yellow")
     if found.caught:
-        console.print("[red]Refuted: it is not differentially private with the epsilon that was tried.[/red]")
+        console.print("Refuted: it is not differentially private with the epsilon that was tried.", style="red")
     elif found.guarantee:
         console.print("Not refuted. That is not a proof; the proof is in docs/proofs.")
     else:
@@ -62,15 +62,15 @@ def show_audit(report: AuditReport) -> None:
     if claims:
         console.print(claims_table(claims))
     if not claims and not report.problems:
-        console.print("[yellow]This release claims nothing.[/yellow]")
+        console.print("This release claims nothing.", style="yellow")
     elif report.ok:
-        console.print("[green]Every claim holds.[/green]")
+        console.print("Every claim holds.", style="green")
     elif report.refuted:
         faulty = not all(found.proved for found in report.findings)
         said = "does not keep what it claims" if faulty else "is not what it should be, though its claims hold"
-        console.print(f"[red]This release {said}.[/red]")
+        console.print(f"This release {said}.", style="red")
     else:
-        console.print("[yellow]What could be checked holds; the rest needs what is named above.[/yellow]")
+        console.print("What could be checked holds; the rest needs what is named above.", style="yellow")
     show_uncovered(report.uncovered)
     for point in report.unchecked:
         console.print(Text(f"Not checked: {visible(point)}."))

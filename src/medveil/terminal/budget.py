@@ -21,7 +21,7 @@ def show_account(account: Account) -> None:
             "" if charge.epsilon is None else f"{charge.epsilon:g}",
             f"{charge.delta:g}",
             Text(charge.unit if charge.guarantee else ""),
-            "" if charge.guarantee else "[red]no guarantee[/red]",
+            Text("" if charge.guarantee else "no guarantee", style="red"),
         )
     if account.entries:
         console.print(table)
@@ -33,8 +33,8 @@ def show_account(account: Account) -> None:
     if account.left is not None:
         console.print(f"Left: epsilon {account.left:g}.")
     if account.spent.void:
-        console.print("[red]A release without a guarantee voids the total: what was spent bounds nothing.[/red]")
+        console.print("A release without a guarantee voids the total: what was spent bounds nothing.", style="red")
     if account.spent.mixed:
         console.print(
-            "[red]Some releases protect subjects and others single records: what they spend does not add up.[/red]"
+            "Some releases protect subjects and others single records: what they spend does not add up.", style="red"
         )

@@ -42,9 +42,9 @@ def claims_table(claims: Any) -> Table:
     )
     for claim in claims:
         holds = {
-            True: "[green]yes[/green]",
-            False: "[red]NO[/red]",
-            None: NOT_CHECKED if claim["basis"] == NOT_CHECKED else "not checked",
+            True: Text("yes", style="green"),
+            False: Text("NO", style="red"),
+            None: Text(NOT_CHECKED if claim["basis"] == NOT_CHECKED else "not checked"),
         }[claim["holds"]]
         table.add_row(
             Text(claim["summary"]),

@@ -37,15 +37,15 @@ def show_comparison(outcomes: Sequence[ComparedRun], out: Path) -> None:
     for outcome in outcomes:
         if outcome.reason is not None:
             console.print(Text(f"{outcome.name}: {outcome.reason}"))
-    console.print(f"[bold]Written to {out}[/bold]; keep it to yourself, it compares with the original.")
+    console.print(f"Written to {out}; keep it to yourself, it compares with the original.", style="bold")
 
 
 def show_tour(tour: Tour, out: Path) -> None:
-    console.print("[bold]What the columns leak before anything is done[/bold]")
+    console.print("What the columns leak before anything is done", style="bold")
     show_leakage(tour.leakage)
-    console.print(f"\n[bold]A release by the method {tour.outcomes[0].name}[/bold]")
+    console.print(f"\nA release by the method {tour.outcomes[0].name}", style="bold")
     show_release(tour.release)
-    console.print("\n[bold]The methods of the papers on the same patients, columns and models[/bold]")
+    console.print("\nThe methods of the papers on the same patients, columns and models", style="bold")
     show_comparison(tour.outcomes, out)
     console.print("What each is for:")
     for method, purpose in tour.purposes.items():

@@ -12,6 +12,7 @@ from rich.text import Text
 from medveil.app.inspect import Inspection, LinkedInspection
 from medveil.guessing.column_profile import ColumnProfile
 from medveil.guessing.guess import Guess
+from medveil.report.words import plural
 from medveil.table.schema import Role
 from medveil.terminal.console import console
 
@@ -29,7 +30,7 @@ def show_inspection(found: Inspection, *, every: bool = False) -> None:
     """Roles and counts of the columns; of many those that somebody should look at first, unless `every` is wanted."""
     columns = list(zip(found.profiles, found.guesses, strict=True))
     many = len(columns) > SCREEN and not every
-    console.print(f"{found.rows:,} records, {len(columns):,} columns")
+    console.print(f"{plural(found.rows, 'record')}, {plural(len(columns), 'column')}")
     if many:
         _show_roles(columns)
         console.print("\nLook at these first:")
@@ -42,7 +43,7 @@ def show_inspection(found: Inspection, *, every: bool = False) -> None:
 
 def show_linked_inspection(found: LinkedInspection, *, every: bool = False) -> None:
     for name, table in found.tables.items():
-        console.print(f"[bold]{name}[/bold]")
+        console.print(f"{name}", style="bold")
         show_inspection(table, every=every)
     if found.links.root is not None:
         console.print(f"The people are in '{found.links.root}'.")

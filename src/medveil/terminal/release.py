@@ -27,7 +27,7 @@ MOST_SUGGESTED = 5
 def show_release(release: Release) -> None:
     manifest = release.manifest
     rows = manifest.rows
-    console.print(f"[bold]Release written to {release.folder}[/bold]")
+    console.print(f"Release written to {release.folder}", style="bold")
     parts = [f"{rows['published']:,} {'people' if manifest.tables else 'records'} published"]
     if "suppressed" in rows:
         parts.append(f"{rows['suppressed']:,} of {rows['input']:,} suppressed")
@@ -38,7 +38,7 @@ def show_release(release: Release) -> None:
     if manifest.claims:
         console.print(claims_table(manifest.claims))
     else:
-        console.print("[yellow]It claims nothing.[/yellow]")
+        console.print("It claims nothing.", style="yellow")
     for figure in figures_of(manifest.method, {"search": _internal(release, "search") or {}}):
         if isinstance(figure, Remark):
             console.print(figure.sentence)
@@ -75,12 +75,12 @@ def show_release(release: Release) -> None:
 def _show_advice(found: Advice | None) -> None:
     if found is None:
         return
-    console.print("[bold yellow]What should I change?[/bold yellow]")
+    console.print("What should I change?", style="bold yellow")
     for sentence in (*found.reasons, *found.remarks):
         console.print(Text(sentence))
     shown = found.suggestions[:MOST_SUGGESTED]
     if shown:
-        console.print("[bold]What one change would give, each tried on these data:[/bold]")
+        console.print("What one change would give, each tried on these data:", style="bold")
     for number, suggestion in enumerate(shown, 1):
         console.print(Text(f"{number}. {suggestion.words}: {suggestion.gives(found.now)}."))
         console.print(Text(f"   In the policy: {suggestion.in_policy}"))

@@ -9,7 +9,7 @@ from medveil.terminal.console import console
 
 
 def show_reproduction(found: Reproduced) -> None:
-    console.print(f"[bold]{found.paper}[/bold]")
+    console.print(f"{found.paper}", style="bold")
     for section in found.sections:
         table = Table("figure", "paper", "medveil", "verdict", "why", title=section.title, title_justify="left")
         for line in section.lines:

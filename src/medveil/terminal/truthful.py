@@ -9,7 +9,7 @@ from medveil.terminal.console import console
 
 
 def show_truthful(found: Truthful, out: Path) -> None:
-    console.print(f"[bold]{found.table.num_rows:,} records written to {out}[/bold]")
+    console.print(f"{found.table.num_rows:,} records written to {out}", style="bold")
     console.print(f"{found.dropped:,} were dropped as counterfeit.")
     if found.lost:
         console.print(f"{found.lost:,} are left with sensitive values alone.")

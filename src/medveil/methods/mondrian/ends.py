@@ -99,8 +99,9 @@ def _span(label: str | None) -> Span | None:
 def _rounded_numbers(numbers: Floats) -> Ends:
     """Round numbers from each value outwards, before the next value and not far off."""
     reach = REACH * float(numbers[-1]) - REACH * float(numbers[0]) if len(numbers) else 0.0
-    below = np.maximum(np.concatenate([[-np.inf], numbers[:-1]]), np.nextafter(numbers - reach, -np.inf))
-    above = np.minimum(np.concatenate([numbers[1:], [np.inf]]), np.nextafter(numbers + reach, np.inf))
+    with np.errstate(over="ignore"):  # beyond the largest number is as far as one can look
+        below = np.maximum(np.concatenate([[-np.inf], numbers[:-1]]), np.nextafter(numbers - reach, -np.inf))
+        above = np.minimum(np.concatenate([numbers[1:], [np.inf]]), np.nextafter(numbers + reach, np.inf))
     starts = [roundest_between(low, value) for low, value in zip(below.tolist(), numbers.tolist(), strict=True)]
     stops = [-roundest_between(-high, -value) for high, value in zip(above.tolist(), numbers.tolist(), strict=True)]
     whole = bool(np.all(np.mod(numbers, 1) == 0))
