@@ -12,6 +12,7 @@ from medveil.guessing.column_profile import ColumnProfile
 from medveil.guessing.name import Name
 from medveil.guessing.values import (
     ENOUGH,
+    are_whole,
     date_formats,
     find_clinical_codes,
     looks_like_date,
