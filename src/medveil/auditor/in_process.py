@@ -64,6 +64,11 @@ def file_door(
 ) -> Iterator[FileDoor]:
     """A door to the files of a release directory."""
     with WorkingFolder() as working:
-        config: dict[str, Any] = {"temp_directory": str(working.path), "autoinstall_known_extensions": "false"}
+        config: dict[str, Any] = {
+            "temp_directory": str(working.path),
+            "autoinstall_known_extensions": "false",
+            "allocator_flush_threshold": "1MB",
+            "allocator_bulk_deallocation_flush_threshold": "1MB",
+        }
         with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
             yield FileDoor(connection, open_release(manifest.published(folder)))

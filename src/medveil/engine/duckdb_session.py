@@ -27,7 +27,13 @@ class Session:
             self._spill.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._working = WorkingFolder(self._spill)
         self.folder = self._working.path
-        config: dict[str, Any] = {"temp_directory": str(self.folder), "autoinstall_known_extensions": "false"}
+        config: dict[str, Any] = {
+            "temp_directory": str(self.folder),
+            "autoinstall_known_extensions": "false",
+            # What a query took goes back to the machine when it ends: searches and measures need it next.
+            "allocator_flush_threshold": "1MB",
+            "allocator_bulk_deallocation_flush_threshold": "1MB",
+        }
         if limits.threads is not None:
             config["threads"] = limits.threads
         if limits.memory is not None:

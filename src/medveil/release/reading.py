@@ -23,7 +23,13 @@ def read_csv(path: Path, names: Sequence[str], kind: pa.DataType) -> pa.Table:
         null_values=[""],
         quoted_strings_can_be_null=len(names) == 1,  # where a missing value is written in quotes
     )
-    return pa.csv.read_csv(path, parse_options=pa.csv.ParseOptions(newlines_in_values=True), convert_options=options)
+    # Arrow's own pool would keep what parsing took, beside the table, for as long as the process lives.
+    return pa.csv.read_csv(
+        path,
+        parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+        convert_options=options,
+        memory_pool=pa.system_memory_pool(),
+    )
 
 
 def read_texts(folder: Path, manifest: Manifest, kind: pa.DataType = TEXT) -> pa.Table:
