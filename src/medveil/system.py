@@ -75,6 +75,17 @@ def raise_in_thread(thread: int, error: type[BaseException] | None) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)
 
 
+def return_memory() -> None:
+    """Give memory that was freed back to the machine: the C library keeps it for this process, in pieces that larger
+    arrays do not fit into. Does nothing where the C library has no such call.
+    """
+    if sys.platform != "linux":  # pragma: no cover - not on this system
+        return
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def peak_memory() -> int:
     """The most memory that this process has held so far, in bytes; 0 where the system does not say."""
     # The kernel's own figure of this program; getrusage may still count the parent that it was started from.

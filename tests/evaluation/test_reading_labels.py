@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medveil.evaluation.coverage import cover, encode_labels
+from medveil.evaluation.coverage import cover, encode_labels, encode_texts
 from medveil.evaluation.runs import Runs, merged
 from medveil.hierarchy.hierarchy import build
 from medveil.table.domain import domain_of
@@ -146,3 +146,22 @@ def test_over_leaves_spreads_weights_evenly():
 
 def test_merged_runs_do_not_overlap():
     assert merged([(4, 6), (0, 2), (1, 3)]) == [(0, 3), (4, 6)]
+
+
+@pytest.mark.parametrize(
+    ("codes", "labels", "expected"),
+    [
+        ([0, 1, 0], ["a", "b"], (["a", "b"], [0, 1, 0])),
+        ([2, None, 0], ["a", "b", "c"], (["a", "c", None], [1, 2, 0])),
+        ([1, None, 0], ["a", "b"], (["a", "b", None], [1, 2, 0])),
+        ([], ["a"], ([], [])),
+    ],
+)
+def test_labels_of_a_dictionary_are_those_that_rows_have(
+    codes: list[int | None], labels: list[str], expected: tuple[list[str | None], list[int]]
+) -> None:
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(labels))])
+    texts, found = encode_texts(column)
+    assert (texts.to_pylist(), found.tolist()) == expected
+    plain_texts, plain = encode_texts(column.cast(pa.string()))
+    assert [plain_texts.to_pylist()[code] for code in plain] == [texts.to_pylist()[code] for code in found]

@@ -22,6 +22,7 @@ from medveil.release.manifest import Manifest
 from medveil.report.reports import NOT_MEASURED, Reports
 from medveil.risk.leaking import leakage_of_comparison
 from medveil.run import Run
+from medveil.system import return_memory
 from medveil.workspace import Workspace
 
 
@@ -59,6 +60,7 @@ def _measure(comparison: Comparison, policy: Policy, workspace: Workspace, run: 
             problem = stack.enter_context(prepare(again, snapshot, workspace, run, population=asked.population))
             comparison = replace(comparison, problem=problem)
         found = evaluate(comparison, models=asked.models, attacks=asked.attacks, run=run)
+        return_memory()
         return {
             "measures": {name: asdict(score) for name, score in found.measures.items()},
             "risks": {name: asdict(finding) for name, finding in found.risks.items()},

@@ -198,7 +198,7 @@ class Comparison:
     @cached_property
     def unpublished(self) -> float:
         """How many records of the original are not published, as far as numbers and the catalog tell."""
-        return max(self.problem.cells.records - float(self.reality[~self.suppressed].sum()), 0.0)
+        return max(self.problem.cells.records - float(self.weights.sum()), 0.0)
 
     @cached_property
     def classes(self) -> PublishedClasses:
@@ -210,14 +210,33 @@ class Comparison:
         """The distinct combinations of published quasi-identifiers and sensitive values."""
         return self._grouped([*self.coverage.values(), *self.sensitive_coverage.values()])
 
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """How many real records are expected behind each of these combinations."""
+        kept = self.tuples.of_row >= 0
+        rows = slice(None) if kept.all() else kept
+        found = np.bincount(self.tuples.of_row[rows], self.reality[rows], minlength=len(self.tuples))
+        return found.astype(np.float64)
+
+    def label_weights(self, name: str) -> NDArray[np.float64]:
+        """The same for each label of a quasi-identifier or a sensitive attribute."""
+        columns = {**self.coverage, **self.sensitive_coverage}
+        labels = self.tuples.labels[list(columns).index(name)]
+        return np.bincount(labels, self.weights, minlength=len(columns[name].labels)).astype(np.float64)
+
     def _grouped(self, coverage: Sequence[Coverage]) -> PublishedClasses:
-        kept = np.flatnonzero(~self.suppressed)
-        columns = [one.codes[kept] for one in coverage] or [np.zeros(len(kept), dtype=np.int32)]
-        first, numbers = combine(columns, [max(len(one.labels), 1) for one in coverage] or [1])
-        of_row = np.full(len(self.suppressed), -1, dtype=np.int64)
-        of_row[kept] = numbers
-        labels = np.array([one.codes[kept][first] for one in coverage], dtype=np.int32).reshape(len(coverage), -1)
-        return PublishedClasses(of_row, labels, np.bincount(numbers, minlength=len(first)))
+        kept = np.flatnonzero(~self.suppressed) if self.suppressed.any() else slice(None)
+        number = len(self.suppressed) - int(self.suppressed.sum())
+        first, numbers = combine([one.codes[kept] for one in coverage], [len(one.labels) for one in coverage], number)
+        records = np.bincount(numbers, minlength=len(first))
+        if isinstance(kept, slice):
+            of_row, rows = numbers, first
+        else:
+            of_row = np.full(len(self.suppressed), -1, dtype=np.int64)
+            of_row[kept] = numbers
+            rows = kept[first]
+        labels = np.array([one.codes[rows] for one in coverage], dtype=np.int32).reshape(len(coverage), -1)
+        return PublishedClasses(of_row, labels, records)
 
     @cached_property
     def _people(self) -> tuple[NDArray[np.int64], NDArray[np.int64], pa.Table] | None:

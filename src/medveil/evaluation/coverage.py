@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.codes.combine import dense
 from medveil.evaluation.foreign import read_foreign
 from medveil.evaluation.runs import Runs, are_whole, merged
 from medveil.hierarchy.hierarchy import ROOT, Hierarchy
@@ -131,7 +130,9 @@ def encode_labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str | None,
 
 def encode_texts(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
     """The distinct texts that a column has, the missing one among them, and which one each row has."""
-    chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    chunk = column
+    if isinstance(column, pa.ChunkedArray):  # one chunk would be copied too
+        chunk = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if not pa.types.is_dictionary(chunk.type):
         encoded = chunk.cast(pa.string()).dictionary_encode(null_encoding="encode")
         return encoded.dictionary, numpy_of(encoded.indices).astype(np.int32)
@@ -140,8 +141,12 @@ def encode_texts(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, NDArray[
     indices = numpy_of(
         chunk.indices.cast(pa.int32()).fill_null(number_array(np.array([len(known) - 1], dtype=np.int32))[0])
     )
-    used, codes = dense(indices.astype(np.int64), len(known))
-    return known.take(number_array(used)), codes.astype(np.int32)
+    present = np.zeros(len(known), dtype=np.bool_)
+    present[indices] = True
+    if present[:-1].all():  # the rows have these codes already: they are many, and not copied
+        return (known if present[-1] else known[:-1]), indices
+    place = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    return known.filter(number_array(present)), place[indices]
 
 
 def cover(

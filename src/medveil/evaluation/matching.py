@@ -41,8 +41,11 @@ def match(codes: NDArray[np.int32], labels: NDArray[np.int32], coverage: Sequenc
     single = [j for j, owner in enumerate(owners) if owner is not None]
     several = [j for j, owner in enumerate(owners) if owner is None]
     # The label of each tuple in each column where it has one, -1 where it has none.
-    looked_up = [owner[codes[j]] for j, owner in enumerate(owners) if owner is not None]
-    known = np.flatnonzero(np.all([column >= 0 for column in looked_up], axis=0)) if single else np.arange(number)
+    looked_up = [owner.astype(np.int32)[codes[j]] for j, owner in enumerate(owners) if owner is not None]
+    has_labels = np.ones(number, dtype=np.bool_)
+    for column in looked_up:
+        has_labels &= column >= 0
+    known = np.flatnonzero(has_labels)
     if several:
         first_tuple, of_tuple = combine([codes[j][known] for j in several], [len(coverage[j].domain) for j in several])
         first_group, of_group = combine([labels[j] for j in several], [len(coverage[j].labels) for j in several])
@@ -56,13 +59,11 @@ def match(codes: NDArray[np.int32], labels: NDArray[np.int32], coverage: Sequenc
         parts = members[np.repeat(offsets[:-1][of_tuple] - starts, lengths) + np.arange(len(rows))]
         part_of_group, number_of_parts = of_group, len(first_group)
     else:
-        rows, parts = known, np.zeros(len(known), dtype=np.int64)
-        part_of_group, number_of_parts = np.zeros(groups, dtype=np.int64), 1
+        rows, parts = known, np.zeros(len(known), dtype=np.int32)
+        part_of_group, number_of_parts = np.zeros(groups, dtype=np.int32), 1
     # A group is one part and one label in every other column: pairs are looked up among the groups.
     keys = [np.concatenate([part_of_group, parts])]
-    keys += [
-        np.concatenate([labels[j].astype(np.int64), column[rows]]) for j, column in zip(single, looked_up, strict=True)
-    ]
+    keys += [np.concatenate([labels[j], column[rows]]) for j, column in zip(single, looked_up, strict=True)]
     first, numbers = combine(keys, [number_of_parts, *(len(coverage[j].labels) for j in single)])
     group_of = np.full(len(first), -1, dtype=np.int64)
     group_of[numbers[:groups]] = np.arange(groups)

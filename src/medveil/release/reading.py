@@ -11,6 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from medveil.release.manifest import Manifest
+from medveil.system import return_memory
 
 TEXT = pa.string()
 
@@ -48,8 +49,12 @@ def read_release(folder: Path, manifest: Manifest) -> pa.Table:
     if _is_parquet(folder, manifest):
         table = _read_parquet(folder, manifest)
     else:
-        # A large file comes in pieces, each with a dictionary of its own, which nothing can be grouped by.
-        table = read_texts(folder, manifest, pa.dictionary(pa.int32(), TEXT)).unify_dictionaries()
+        # A large file comes in pieces, each with a dictionary of its own, which nothing can be grouped by. In one piece
+        # its codes need not be copied by all who look at them.
+        pool = pa.system_memory_pool()
+        table = read_texts(folder, manifest, pa.dictionary(pa.int32(), TEXT)).unify_dictionaries(pool)
+        table = table.combine_chunks(pool)
+        return_memory()
     for attribute in manifest.attributes:
         if attribute["type"] == "number" and attribute["role"] != "quasi":
             position = table.column_names.index(attribute["name"])

@@ -40,6 +40,7 @@ from medveil.report.method_pictures import counterfeit_pictures, method_figures
 from medveil.report.pictures import Pictures
 from medveil.report.sizes import exposure, exposure_rows, size_groups
 from medveil.report.words import clean, plural
+from medveil.table.arrow import numpy_of
 from medveil.table.formulas import formula_cells
 from medveil.table.labels import parse_label, set_label
 from medveil.table.schema import Role
@@ -184,10 +185,10 @@ def _counted(column: pa.ChunkedArray, meanings: Mapping[str, str], least: int) -
     """How often each value is there; None where there are too many for a picture to say anything."""
     if len(pc.unique(column)) > MOST_VALUES:
         return None
-    counted = column.cast(pa.string()).value_counts().to_pylist()
-    labels = [_meant(entry["values"], meanings) for entry in counted]
+    counted = column.value_counts()
+    labels = [_meant(value, meanings) for value in counted.field("values").cast(pa.string()).to_pylist()]
     names = tuple(EVERYTHING if label == ROOT else clean(label) for label in labels)
-    counts = np.array([entry["counts"] for entry in counted], dtype=np.float64)
+    counts = numpy_of(counted.field("counts")).astype(np.float64)
     return shown(Groups(names, None, counts, counts), least)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from medveil.errors import CancelledError, MedveilError
 from medveil.run import Stage
+from medveil.system import return_memory
 from medveil.utility.measure import Comparison, Measure, Score, Skipped
 
 
@@ -26,6 +27,7 @@ def compute_measures(
             results[name] = Skipped("the original holds no records")
             continue
         comparison.run.step(Stage.MEASURE, number / len(found), measure.title)
+        return_memory()
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 score = measure().compute(comparison)

@@ -48,7 +48,7 @@ class NonUniformEntropy(Measure):
             # A label behind which the original has nobody, such as a mean, tells no less than a value.
             bits = np.log2(np.maximum(behind, 1.0)) - np.where(behind > 0, values, 0.0)
             bits[behind == 0] = 0.0
-            parts[name] = float(np.clip(mean_over_records(comparison, coverage, bits, most) / most, 0.0, 1.0))
+            parts[name] = float(np.clip(mean_over_records(comparison, name, bits, most) / most, 0.0, 1.0))
         if not parts:
             return Skipped("every quasi-identifier has one value only")
         weights = np.array([comparison.problem.weight(name) for name in parts])

@@ -13,18 +13,14 @@ from medveil.utility.measure import Comparison, Measure, Score, Skipped
 from medveil.utility.original import leaf_counts
 
 
-def mean_over_records(
-    comparison: Comparison, coverage: Coverage, losses: NDArray[np.float64], unpublished: float
-) -> float:
+def mean_over_records(comparison: Comparison, name: str, losses: NDArray[np.float64], unpublished: float) -> float:
     """The mean of `losses[label]` over published records, each as likely as it is real, and of `unpublished` for every
     record of the original that is not published.
     """
-    kept = ~comparison.suppressed
-    real = comparison.reality[kept]
-    total = float(real.sum()) + comparison.unpublished
+    counts = comparison.label_weights(name)
+    total = float(counts.sum()) + comparison.unpublished
     if not total:
         return 0.0
-    counts = np.bincount(coverage.codes[kept], real, minlength=len(losses))
     return float(counts @ losses + comparison.unpublished * unpublished) / total
 
 
@@ -33,7 +29,7 @@ def weighted_by_attribute(comparison: Comparison, losses: Callable[[Coverage], N
     if not comparison.coverage:
         return Skipped("there is no quasi-identifier")
     parts = {
-        name: mean_over_records(comparison, coverage, losses(coverage), 1.0)
+        name: mean_over_records(comparison, name, losses(coverage), 1.0)
         for name, coverage in comparison.coverage.items()
     }
     weights = np.array([comparison.problem.weight(name) for name in parts])
@@ -51,9 +47,7 @@ class DistanceOfColumns(Measure):
             return Skipped("nothing was published")
         parts = {}
         for name, coverage in columns.items():
-            kept = ~comparison.suppressed
-            published = np.bincount(coverage.codes[kept], comparison.reality[kept], minlength=len(coverage.labels))
-            parts[name] = self.distance(coverage, leaf_counts(comparison, name), published.astype(np.float64))
+            parts[name] = self.distance(coverage, leaf_counts(comparison, name), comparison.label_weights(name))
         return Score(float(np.mean(list(parts.values()))), parts=parts)
 
     @abstractmethod

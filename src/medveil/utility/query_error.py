@@ -41,11 +41,7 @@ class QueryError(Measure):
         codes = np.array([*cells.codes, *cells.sensitive.values()], dtype=np.int32)
         labels = comparison.tuples.labels
         counts = cells.counts.astype(np.float64)
-        kept = ~comparison.suppressed
-        of_tuple = np.bincount(
-            comparison.tuples.of_row[kept], comparison.reality[kept], minlength=len(comparison.tuples)
-        )
-        published = of_tuple.astype(np.float64)
+        published = comparison.weights
         truth = np.array([answer(codes, counts, q, [c.leaves.astype(np.float64) for c in q]) for q in queries])
         told = np.array(
             [answer(labels, published, q, [shares_of_labels(c, columns[c.column]) for c in q]) for q in queries]
