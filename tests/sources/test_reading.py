@@ -121,7 +121,7 @@ def test_categorical_and_mixed_pandas_columns():
         ("a,a\n1,2\n", "several columns with the same name (columns 1 and 2)"),
         (f"{PLANTED},7,{PLANTED},7\n", "(columns 1 and 3; 2 and 4)"),
         ("a,\n1,2\n", "without a name"),
-        (f"a,b\n1,2\n{PLANTED}\n", "Line 3 has 1 fields where the header has 2"),
+        (f"a,b\n1,2\n{PLANTED}\n", "Line 3 has 1 field where the header has 2"),
         (f"a,b\n1,{PLANTED},3\n", "Line 2 has 3 fields"),
         (f'a,b\n1,"{PLANTED}\n3,4\n', "never closed"),
         (b"PK\x03\x04rest", "zip archive"),
