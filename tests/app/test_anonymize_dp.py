@@ -218,6 +218,22 @@ def test_bounding_needs_a_subject():
         medveil.anonymize(people(10), policy(model={"max_records_per_subject": 3}))
 
 
+@pytest.mark.parametrize("last", ["01/02/1980", "13/02/1980", "no date"])
+def test_nothing_is_derived_since_one_record_would_change_how_all_dates_are_read(last):
+    """With 13/02 among them all are read day first, and with a word none is: the policy alone must decide."""
+    asked = policy()
+    born = {
+        "role": "quasi",
+        "derive": {"age_at": "2020-01-01", "name": "age"},
+        "hierarchy": ATTRIBUTES["age"]["hierarchy"],
+    }
+    asked["attributes"] = {"born": born, **{name: a for name, a in asked["attributes"].items() if name != "age"}}
+    table = people(20).drop_columns(["age"])
+    table = table.append_column("born", pa.array(["01/02/1980"] * 19 + [last]))
+    with pytest.raises(PolicyError, match="no column is derived"):
+        medveil.anonymize(table, asked)
+
+
 @pytest.mark.parametrize("method", ["optimal", "ipa"])
 def test_only_methods_with_a_proof_and_only_this_model(method):
     asked = policy(method=method)

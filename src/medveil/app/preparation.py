@@ -57,12 +57,25 @@ def prepare(
         with _prepare(policy, source, workspace, run, population) as problem:
             yield problem
         return
+    _refuse_changes_under_noise(policy)
     derived = derivations(policy)
     with (
         _changed(policy, source, workspace, run) as (changed, original),
         _prepare(published_policy(policy), changed, workspace, run, population, derived) as problem,
     ):
         yield replace(problem, changed=original)
+
+
+def _refuse_changes_under_noise(policy: Policy) -> None:
+    """Dates are read in a format that all of them share, and one that has another is refused. Under differential privacy
+    neither may depend on the data: one record could change what is read of everybody's.
+    """
+    if any(model.declared_domains for model in policy.privacy):
+        raise PolicyError(
+            "Under differential privacy no column is derived, shifted or made a pseudonym: how dates are read would "
+            "depend on all records.",
+            "Derive the column before, record by record, and name it in the policy.",
+        )
 
 
 @contextmanager

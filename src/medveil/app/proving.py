@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from medveil.app.profiling import refuse_by_profile
 from medveil.auditor import ClaimFinding, audit
 from medveil.errors import VerificationError
 from medveil.methods.problem import Problem
+from medveil.privacy import model_of
 from medveil.release.claim import Basis
 from medveil.release.draft import Draft, Promise
 from medveil.release.manifest import Manifest
@@ -78,7 +80,7 @@ def prove(
     claims = [
         {
             **f.claim,
-            "achieved": f.finding.achieved,
+            "achieved": None if tells_left_out(f.claim, manifest) else f.finding.achieved,
             "holds": True if f.proved else None,
             "basis": f.claim["basis"] if f.proved else f.basis.value,
         }
@@ -95,6 +97,14 @@ def prove(
     )
     proved.write(target)
     return proved
+
+
+def tells_left_out(claim: Mapping[str, Any], manifest: Manifest) -> bool:
+    """Whether what a claim reached would tell the values of records that are left out: how far a group is from the
+    whole input tells the shares of values in it, and the difference to what is published is theirs.
+    """
+    model = model_of(claim)
+    return model is not None and model.compares_with_input and bool(manifest.rows.get("suppressed"))
 
 
 def _fault(found: ClaimFinding) -> str:

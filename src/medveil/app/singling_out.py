@@ -59,6 +59,8 @@ def refuse_telling_columns(policy: Policy, problem: Problem) -> None:
     """Refuse a plain column that singles people out by itself, before anything is searched."""
     if problem.cells.records == 1:
         return  # whatever is published is one person's: k says so, and no column alone is to blame
+    if policy.method.hides_who_has_what and problem.schema.subject is not None:
+        return  # whose records have the same value must not end a run; `refuse_telling_release` finds such columns
     for name, most in _guarded(policy, problem).items():
         told = loss_of(entries_of_plain(problem, name), [name]).unique
         if told > most:

@@ -138,6 +138,10 @@ class Intervals(HierarchySpec):
                 "Give a wider one, or a smaller domain.",
             )
 
+    @property
+    def weighs_records(self) -> bool:
+        return self.quantiles is not None
+
     def leaves(self, column: str, workspace: Workspace) -> list[str] | None:  # noqa: ARG002
         whole = all_whole(self._policy_numbers()) and not self.quantiles
         return whole_leaves(self.domain) if whole else None

@@ -83,6 +83,11 @@ class HierarchySpec(BaseModel, ABC):
         return self.to_dict()
 
     @property
+    def weighs_records(self) -> bool:
+        """Whether it depends on how many records hold each value."""
+        return False
+
+    @property
     def least_level(self) -> int:
         """The least level at which values may be published: 1 where codes stand for some of them from there on."""
         return 0

@@ -53,6 +53,13 @@ class Method(BaseModel, ABC):
         return True
 
     @property
+    def hides_who_has_what(self) -> bool:
+        """Whether it claims that nobody can tell who of a group has which values. Whatever looks at who has them, with
+        their number of records, must then neither choose what is published nor end a run.
+        """
+        return False
+
+    @property
     def may_suppress(self) -> float:
         """The largest share of records that it may leave out."""
         return 0.0

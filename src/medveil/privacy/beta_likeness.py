@@ -37,6 +37,7 @@ class BetaLikeness(SensitiveModel):
     monotone: ClassVar[bool] = True  # each share has a bound of its own, and a merged share lies between its parts
     absorbing: ClassVar[bool] = False
     basis: ClassVar[str] = "files and source"
+    compares_with_input: ClassVar[bool] = True
 
     beta: Annotated[
         float, Field(gt=0, allow_inf_nan=False, description="The largest relative gain of a value's share.")

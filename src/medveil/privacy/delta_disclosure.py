@@ -36,6 +36,7 @@ class DeltaDisclosure(SensitiveModel):
         "that is common in the data can still be believed of anybody."
     )
     basis: ClassVar[str] = "files and source"
+    compares_with_input: ClassVar[bool] = True
 
     delta: Annotated[
         float, Field(gt=0, allow_inf_nan=False, description="The bound that the logarithm must stay below.")

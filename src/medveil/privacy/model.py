@@ -69,6 +69,8 @@ class PrivacyModel(BaseModel, ABC):
     needs_sensitive: ClassVar[bool] = True
     basis: ClassVar[str] = "files"
     """On what its claim rests: `files`, `files and source`, or `proof`."""
+    compares_with_input: ClassVar[bool] = False
+    """Whether what classes reach depends on how often values are in the whole input."""
     declared_domains: ClassVar[bool] = False
     """Whether domains must be those of the policy, because learning them from the data would tell too much."""
 

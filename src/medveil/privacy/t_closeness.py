@@ -51,6 +51,7 @@ class TCloseness(SensitiveModel):
     monotone: ClassVar[bool] = True  # each distance is convex in P, and a merged class is a mixture
     absorbing: ClassVar[bool] = False
     basis: ClassVar[str] = "files and source"
+    compares_with_input: ClassVar[bool] = True
 
     t: Annotated[float, Field(ge=0, le=2, description="The largest distance; at most 1, or 2 for variational.")]
     distance: Annotated[

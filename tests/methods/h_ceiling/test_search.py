@@ -74,6 +74,15 @@ def test_no_node_under_the_ceiling_is_better(make_residents, records, k, h, allo
         assert found.filled.counterfeits == min(equal), "the fewest counterfeits at equal cost"
 
 
+@given(rows, st.integers(2, 5), st.sampled_from([0.4, 0.6, 1.0]))
+def test_a_price_above_all_losses_takes_the_fewest_counterfeits_of_any_node(make_residents, records, k, h):
+    crowd = make_residents(records).crowd
+    search = search_of(crowd, k, objective_of(price=2.0 * len(records)))
+    found = search.best(h, "record", 10**6, lambda _share: None)
+    fewest = search.fewest_counterfeits(h, "record", 10**6, lambda _share: None)
+    assert (None if found is None else found.filled.counterfeits) == fewest
+
+
 @given(rows, st.sampled_from(["lm", "rce", "mix"]))
 def test_the_bound_is_the_cost_without_counterfeits(make_residents, records, name):
     crowd = make_residents(records).crowd

@@ -19,7 +19,8 @@ def people_promises(problem: Problem, ceiling: Ceiling, h: float) -> list[Promis
         _ceiling(ceiling, h, "people"),
         Promise(
             "counterfeit-catalog",
-            "no record is a given person's, or real, with another probability than the catalog says",
+            "every class of a group shows the records of all its people, so that by the method's proof no record is a "
+            "given person's, or real, with another probability than the catalog says",
             {"k": problem.k},
             Basis.SOURCE if problem.schema.subject else Basis.FILES,
             {"column": CLASS_ID, "catalog": CATALOG, "protection": "people"},

@@ -124,8 +124,12 @@ class HCeiling(Method):
     ] = "lm"
     price: Annotated[
         float,
-        Field(ge=0, allow_inf_nan=False, description="What a counterfeit costs, where a record left out costs 1."),
-    ] = 0.5
+        Field(
+            ge=0,
+            allow_inf_nan=False,
+            description="What a counterfeit costs, where a record left out costs 1: the larger, the fewer.",
+        ),
+    ] = 2.0
     max_counterfeits: Annotated[
         float, Field(ge=0, le=1, description="The most counterfeits, as a share of the input's records.")
     ] = 0.05
@@ -154,6 +158,10 @@ class HCeiling(Method):
             raise ValueError("'counterfeits' is for 'protection: published' alone: here values are those of the group")
         return self
 
+    @property
+    def hides_who_has_what(self) -> bool:
+        return self.protection == "people"
+
     def why_not(self, problem: Problem) -> str | None:
         if not problem.schema.sensitive:
             return "it needs a sensitive attribute, by which its catalog lists the counterfeits"
@@ -166,6 +174,16 @@ class HCeiling(Method):
             for name, hierarchy in problem.hierarchies.items():
                 if len(hierarchy.levels[0].groups) > MOST_LEAVES:
                     return f"clustering takes columns of at most {MOST_LEAVES:,} values, and '{name}' has more"
+        if problem.stars:
+            return "it does not show who is left out as rows of '*': use 'suppressed: removed'"
+        if self.hides_who_has_what and self.records == "all" and problem.schema.subject is not None:
+            # How many records somebody has belongs to what nobody shall tell (condition C2 of the proof).
+            weighed = [name for name in problem.cells.quasi if problem.specifications[name].weighs_records]
+            if weighed:
+                return (
+                    f"the quantiles of '{weighed[0]}' depend on how many records people have, which must decide "
+                    "nothing: give 'cuts' or 'widths', or use 'records: shared'"
+                )
         models = _sensitive_models(problem)
         limited = [model for model in models if model.on is not None and not model.monotone]
         if limited:
