@@ -67,8 +67,8 @@ def prepare(
 
 
 def _refuse_changes_under_noise(policy: Policy) -> None:
-    """Dates are read in a format that all of them share, and one that has another is refused. Under differential privacy
-    neither may depend on the data: one record could change what is read of everybody's.
+    """Dates are read in a format that all of them share, and one that has another is refused. Under differential
+    privacy neither may depend on the data: one record could change what is read of everybody's.
     """
     if any(model.declared_domains for model in policy.privacy):
         raise PolicyError(
