@@ -76,6 +76,14 @@ class CancelledError(MedveilError):
     exit_code = 130
 
 
+def too_little_memory(doing: str, allowed: str) -> MedveilError:
+    """What is told where a database runs out of memory: how much there was, and what to do."""
+    return MedveilError(
+        f"{doing} needs more than the {allowed} of memory that may be used.",
+        "Allow more with --memory where the machine has it, or publish fewer columns.",
+    )
+
+
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """A closing sentence that names the nearest known word, or all of them where none is near.
 

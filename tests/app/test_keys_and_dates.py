@@ -9,8 +9,9 @@ import pyarrow.csv
 import pytest
 
 import medveil
-from medveil.errors import InputError, PolicyError
+from medveil.errors import InputError, MedveilError, PolicyError
 from medveil.release.manifest import file_hash
+from medveil.run import Run
 
 POLICY = {
     "attributes": {
@@ -222,11 +223,46 @@ def test_a_date_that_stands_for_no_end_would_tell_the_offset_and_is_refused(visi
         ({"a": {"role": "quasi", "derive": {"name": "x"}}}, "needs one of"),
         ({"a": {"role": "key", "derive": {"age_at": "b"}}}, "what is derived is quasi, sensitive or plain"),
         ({"a": {"role": "quasi", "subject": True}}, "belongs to a key"),
+        (
+            {"a": {"role": "date", "shift": {"days": 3}}, "b": {"role": "date", "shift": {"days": 4}}},
+            "goes by person",
+        ),
+        (
+            {
+                "a": {"role": "date", "shift": {"days": 3}},
+                "b": {"role": "date", "shift": {"days": 4}},
+                "c": {"role": "key"},
+            },
+            "'a' is shifted by up to 3 days, 'b' by up to 4",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_said(attributes, words):
     with pytest.raises(PolicyError, match=words):
         medveil.anonymize(pa.table({"a": ["1"], "b": ["2"]}), {**POLICY, "attributes": attributes})
+
+
+def test_a_manifest_of_two_windows_is_none_of_ours(visits, tmp_path):
+    attributes = {**POLICY["attributes"], "seen": {"role": "date", "shift": {"days": 100}}}
+    medveil.anonymize(visits, {**POLICY, "attributes": attributes}, out=tmp_path / "out")
+    assert medveil.audit(tmp_path / "out", visits).ok
+    path = tmp_path / "out/manifest.json"
+    path.write_text(path.read_text().replace('"days": 100', '"days": 101', 1))
+    with pytest.raises(InputError, match="not one that medveil wrote"):
+        medveil.audit(tmp_path / "out", visits)
+
+
+def test_what_tells_offsets_is_said(visits, tmp_path):
+    (tmp_path / "key").write_text("k" * 40)
+    attributes = {**POLICY["attributes"], "seen": {"role": "quasi", "type": "date"}}
+    policy = {**POLICY, "attributes": attributes, "pseudonyms": {"key_file": str(tmp_path / "key")}}
+    told = []
+    medveil.anonymize(visits, policy, progress=lambda event: told.append(event.words))
+    assert any("'start' is shifted and 'seen' is not" in words for words in told)
+    assert any("shift by 100 days in all of them" in words for words in told)
+    told.clear()
+    medveil.anonymize(visits, POLICY, progress=lambda event: told.append(event.words))
+    assert not any("shift" in words for words in told)
 
 
 def test_two_columns_of_one_published_name_are_refused(visits):
@@ -271,3 +307,29 @@ def test_dates_that_tell_no_day_are_missing_and_counted(visits, tmp_path):
     assert sum(row["start"] is None for row in rows) == 2
     assert sum(row["stay"] is None for row in rows) == 2
     assert medveil.audit(tmp_path / "out", given).ok
+
+
+def test_counted_dates_that_tell_no_day_are_missing_and_counted_too(visits, tmp_path):
+    texts = visits["seen"].to_pylist()
+    given = visits.set_column(5, "seen", pa.array(["2020", "2020-02", *texts[2:]]))
+    for role in ({"role": "quasi", "hierarchy": {"type": "dates", "levels": ["year"]}}, {"role": "sensitive"}):
+        attributes = {"patient": {"role": "subject"}, "sex": {"role": "quasi"}, "seen": {"insist": True, **role}}
+        told = []
+        release = medveil.anonymize(
+            given,
+            {**POLICY, "attributes": attributes, "privacy": [{"model": "k-anonymity", "k": 1}]},
+            out=tmp_path / role["role"],
+            progress=lambda event, told=told: told.append(event.words),
+        )
+        assert sum(row["seen"] is None for row in released(release)) == 2
+        assert any("'seen' tells a year or a month and no day in 2 records" in words for words in told)
+        assert medveil.audit(tmp_path / role["role"], given).ok
+
+
+def test_too_little_memory_is_said_with_how_much_there_was(visits, tmp_path):
+    medveil.anonymize(visits, POLICY, out=tmp_path / "out")
+    short = Run(limits=medveil.Limits(memory="1MB"))
+    with pytest.raises(MedveilError, match=r"The proof needs more than the 976.5 KiB of memory.*--memory"):
+        medveil.audit(tmp_path / "out", visits, run=short)
+    with pytest.raises(MedveilError, match=r"Counting needs more than the 976.5 KiB of memory.*--memory"):
+        medveil.anonymize(visits, POLICY, run=short)

@@ -13,8 +13,9 @@ import pyarrow.csv
 import pytest
 
 import medveil
-from medveil.errors import InputError, PolicyError
+from medveil.errors import InputError, MedveilError, PolicyError
 from medveil.policy import load_policy
+from medveil.run import Run
 
 
 def rows(path):
@@ -310,3 +311,18 @@ def test_recipients_are_told_what_a_linked_release_is_called_and_what_its_column
     page = (tmp_path / "out" / "report.html").read_text()
     assert all(words in page for words in policy["release"].values())
     assert medveil.audit(tmp_path / "out").publishable
+
+
+def test_tables_that_are_shifted_in_two_windows_are_refused(policy):
+    policy["tables"]["conditions"]["attributes"]["START"]["shift"]["days"] = 30
+    with pytest.raises(PolicyError, match=r"'encounters\.START' is shifted by up to 183 days, 'conditions\.START'"):
+        medveil.anonymize(policy)
+
+
+def test_too_little_memory_for_the_proof_of_tables_is_said(policy, tmp_path):
+    medveil.anonymize(policy, out=tmp_path / "out")
+    short = Run(limits=medveil.Limits(memory="1MB"))
+    with pytest.raises(MedveilError, match=r"The proof needs more than the 976.5 KiB of memory"):
+        medveil.audit(tmp_path / "out", load_policy(policy)[0], run=short)
+    with pytest.raises(MedveilError, match=r"Counting needs more than the 976.5 KiB of memory"):
+        medveil.anonymize(policy, run=short)

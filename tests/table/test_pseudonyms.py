@@ -49,6 +49,35 @@ def test_offsets_are_even_over_the_window_and_never_zero():
     assert chi_square < 27.9  # the 0.001 quantile with 9 degrees of freedom; one key, so the same figure in every run
 
 
+def pairs_left(pairs):
+    """How many pairs of offsets are left, at each pair, to whoever sees the difference of the two."""
+    differences = Counter(two - one for one, two in pairs)
+    return [differences[two - one] for one, two in pairs]
+
+
+def from_one_number(number, days):
+    """A broken copy of `offset`: the window is no part of what is hashed, so that one number gives both."""
+    size = 1 + number % days
+    return -size if number // days % 2 else size
+
+
+def test_offsets_in_two_windows_tell_nothing_of_each_other():
+    """Whoever has two releases of one key, shifted in windows of 3 and 6 days, sees the difference of two offsets."""
+    found = Counter((offset(KEY, "Id", str(p), 3), offset(KEY, "Id", str(p), 6)) for p in range(40_000))
+    assert len(found) == 6 * 12
+    expected = 40_000 / len(found)
+    chi_square = sum((count - expected) ** 2 / expected for count in found.values())
+    assert chi_square < 112.3  # the 0.001 quantile with 71 degrees of freedom
+    assert np.mean(pairs_left(found)) > 4
+
+
+def test_offsets_from_one_number_would_tell_each_other():
+    pairs = {(from_one_number(d, 183), from_one_number(d, 366)) for d in range(4 * 366)}
+    assert np.mean([left == 1 for left in pairs_left(pairs)]) >= 0.5
+    apart = {(one, two) for one in range(-183, 184) for two in range(-366, 367) if one and two}
+    assert np.mean([left == 1 for left in pairs_left(apart)]) < 0.0001
+
+
 def test_a_drawn_key_is_random_and_a_seeded_one_repeats():
     assert ReleaseKey.drawn() != ReleaseKey.drawn()
     assert ReleaseKey.drawn(np.random.default_rng(1)) == ReleaseKey.drawn(np.random.default_rng(1))

@@ -67,6 +67,7 @@ def audit(
             secret=secret,
             step=lambda share: run.step(Stage.PROVE, share),
             interrupting=run.interrupting,
+            memory=run.limits.memory,
         )
 
 

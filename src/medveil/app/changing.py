@@ -136,6 +136,35 @@ def release_key(policy: Policy, workspace: Workspace, run: Run) -> ReleaseKey:
     return ReleaseKey.drawn(run.random if run.seeded else None)
 
 
+def warnings_on_dates(policy: Policy, key: ReleaseKey) -> list[str]:
+    """What the steward is told of shifted dates: what would tell by how much they moved."""
+    columns = dict(policy.attributes)
+    for table, given in policy.tables.items():
+        columns |= {f"{table}.{name}": attribute for name, attribute in given.attributes.items()}
+    shifted = [name for name, a in columns.items() if a.shift is not None]
+    if not shifted:
+        return []
+    found = []
+    still = [name for name, a in columns.items() if a.shift is None and a.derive is None and _holds_dates(a)]
+    if still:
+        found.append(
+            f"'{shifted[0]}' is shifted and '{still[0]}' is not: where they tell of the same days, they tell by how "
+            "much a person's dates moved."
+        )
+    if key.kept:
+        days = next(a.shift.days for a in columns.values() if a.shift is not None)
+        found.append(
+            f"Dates are shifted with a key that other releases share: shift by {days} days in all of them. Two windows "
+            "give a person two offsets, whose difference whoever has both releases can see."
+        )
+    return found
+
+
+def _holds_dates(attribute: AttributePolicy) -> bool:
+    kinds = () if attribute.hierarchy is None else attribute.hierarchy.kinds
+    return attribute.role is not Role.IDENTIFIER and (attribute.type is Kind.DATE or tuple(kinds) == (Kind.DATE,))
+
+
 def keep_key(key: ReleaseKey, folder: Path) -> None:
     """Write a drawn key among the steward's files; the steward's own stays where it is."""
     if not key.kept:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.app.changing import release_key
+from medveil.app.changing import release_key, warnings_on_dates
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.preparation import open_table, prepare, with_engine
 from medveil.app.singling_out import refuse_what_names_people
@@ -58,6 +58,8 @@ def linked_tables(plan: LinkedPlan, workspace: Workspace, run: Run) -> Iterator[
         for column in (*plan.policy.tables[name].attributes, *plan.policy.tables[name].key):
             sources[name].position(column)
     key = release_key(plan.policy, workspace, run)
+    for words in warnings_on_dates(plan.policy, key):
+        run.warn(words)
     with run.link(plan.tables, sources, key, plan.space) as tables:
         for name in plan.names:
             for column, count in tables.lost(name).items():

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from medveil.app.changing import changes, derivations, flat_table, person_of, published_policy, release_key
+from medveil.app.changing import (
+    changes,
+    derivations,
+    flat_table,
+    person_of,
+    published_policy,
+    release_key,
+    warnings_on_dates,
+)
+from medveil.app.partial_dates import warn_of_partial_dates
 from medveil.app.profiling import profiled
 from medveil.app.singling_out import refuse_what_names_people
 from medveil.cells import Cells, Subjects, make_cells, with_population
@@ -85,6 +94,8 @@ def _changed(policy: Policy, source: Source, workspace: Workspace, run: Run) -> 
         source.position(name)
     table = flat_table(policy)
     key = release_key(policy, workspace, run)
+    for words in warnings_on_dates(policy, key):
+        run.warn(words)
     with run.change({table.name: table}, {table.name: source}, key, table.person or "") as tables:
         lost = {name: count for name, count in tables.lost(table.name).items() if count}
         for name, count in lost.items():
@@ -165,6 +176,7 @@ def _count_found(
     columns = (*schema.quasi, *schema.sensitive)
     raw = engine.cells(columns)
     kinds = {name: kind_of(policy.attributes[name]) or _guessed_kind(engine.profile(name)) for name in columns}
+    warn_of_partial_dates(raw, columns, kinds, run)
     joined, people = with_population(raw, schema, _population(models, workspace, engine.missing, named), run.engine)
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds, _formats(schema)), population=people)
     if schema.subject is not None:

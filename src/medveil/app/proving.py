@@ -69,6 +69,7 @@ def prove(
         secret=secret,
         step=lambda share: run.step(Stage.PROVE, share),
         interrupting=run.interrupting,
+        memory=run.limits.memory,
     )
     refuse_by_profile(report)
     if not report.publishable:

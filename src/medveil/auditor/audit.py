@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def audit(
     secret: bytes | None = None,
     step: Callable[[float], None] = lambda _share: None,
     interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]] = nullcontext,
-    open_door: OpensDoor = file_door,
+    memory: str | None = None,
+    open_door: OpensDoor | None = None,
 ) -> AuditReport:
     """Prove the claims of the release in `folder` again.
 
@@ -49,6 +51,7 @@ def audit(
     files are that were named by a place of the steward's machine, which the manifest does not give.
     `secret` is the key of pseudonyms and offsets, without which columns that were made with it cannot be compared.
     `step` is told the share of the claims that is done; within `interrupting`, what is given to it stops all counting.
+    `memory` is how much of it counting may take, such as `4GB`.
     `open_door` reaches the rows, where they are not files of this machine.
     """
     listed = manifest is None
@@ -56,7 +59,7 @@ def audit(
     if manifest.tables or isinstance(source, Mapping):
         return _audit_tables(
             folder, manifest, source, listed=listed, base=base, places=places, secret=secret, step=step,
-            interrupting=interrupting,
+            interrupting=interrupting, memory=memory,
         )  # fmt: skip
     check_shape(manifest)
     problems = [*_status_problems(manifest), *file_problems(folder, manifest, listed=listed or bool(manifest.files))]
@@ -66,7 +69,7 @@ def audit(
     try:
         with (
             WorkingFolder() as working,
-            open_door(folder, manifest, interrupting) as door,
+            (open_door or partial(file_door, memory=memory))(folder, manifest, interrupting) as door,
         ):
             source = None if without_key else _changed(door, manifest, source, secret, working.path)
             unfit = column_problems(manifest, door.names)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
 
+from medveil.auditor.changed import windows
 from medveil.auditor.context import Finding, Refuted
 from medveil.auditor.door import Unreadable
 from medveil.auditor.fhir import fhir_problems
 from medveil.auditor.files import check_shape, column_problems, file_problems
 from medveil.auditor.finding import find
+from medveil.auditor.in_process import proving
 from medveil.auditor.linked import LinkedRelease
 from medveil.auditor.linked_truth import LinkedTruth
 from medveil.auditor.order import descents
@@ -45,15 +46,17 @@ def audit_linked(
     spill: Path,
     step: Callable[[float], None],
     interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]],
+    memory: str | None,
 ) -> AuditReport:
     """The claims of a linked release; `sources` are its tables, by name."""
     flats = {name: _flat(manifest, name) for name in manifest.tables}
     for flat in flats.values():
         check_shape(flat)
+    if len(windows([attribute for flat in flats.values() for attribute in flat.attributes])) > 1:
+        raise InputError("The manifest is not one that medveil wrote.", "Was it changed by hand?")
     status = read_status(manifest.status)
     problems = [*_status_problems(status), *file_problems(folder, manifest, listed=listed)]
-    config: dict[str, Any] = {"temp_directory": str(spill), "autoinstall_known_extensions": "false"}
-    with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
+    with proving(spill, interrupting, memory) as connection:
         try:
             release = LinkedRelease(connection, folder, manifest)
             unfit = [
@@ -63,6 +66,8 @@ def audit_linked(
             ]
         except Unreadable:
             unfit = ["a file cannot be read"]
+        except duckdb.OutOfMemoryException:
+            raise
         except (duckdb.Error, KeyError, ValueError):
             unfit = ["the files are not what the manifest declares"]
         if unfit:
@@ -151,5 +156,7 @@ def _truth(
         return LinkedTruth(release, sources, secret, folder, base, places, spill).compare()
     except Refuted as refuted:
         return Truth((str(refuted),), misread=True)
+    except duckdb.OutOfMemoryException:
+        raise
     except (InputError, duckdb.Error, pq.lib.ArrowException):
         return Truth(("the source does not fit the manifest",), misread=True)

@@ -69,6 +69,12 @@ def _is_date(text: str) -> bool:
         return False
 
 
+def windows(attributes: Sequence[Attribute]) -> set[int]:
+    """The windows of days in which dates were shifted."""
+    changes = [attribute.get("change") or {} for attribute in attributes]
+    return {change["days"] for change in changes if change.get("kind") == SHIFT}
+
+
 def needs_secret(attributes: Sequence[Attribute]) -> bool:
     """Whether columns were made with a secret."""
     return any((a.get("change") or {}).get("kind") in {PSEUDONYM, SHIFT} for a in attributes)
@@ -97,7 +103,7 @@ def digest(secret: bytes, purpose: str, space: str, value: str) -> bytes:
 
 def days_of(secret: bytes, space: str, person: str, most: int) -> int:
     """The offset of a person: a sign and a size from 1 to `most`."""
-    odd, size = divmod(int.from_bytes(digest(secret, "offset", space, person)), most)
+    odd, size = divmod(int.from_bytes(digest(secret, f"offset:{most}", space, person)), most)
     return (size + 1) * (-1 if odd % 2 else 1)
 
 
@@ -139,7 +145,7 @@ class ChangedSource:
         self._numbers = {name: number for number, name in enumerate(tables)}
         self._views = 0
         self._pseudonyms: dict[str, str] = {}
-        self._offsets: dict[int, str] = {}
+        self._offsets: str | None = None
         for name in tables:
             self._load(name)
 
@@ -161,6 +167,8 @@ class ChangedSource:
                 f"COPY (SELECT own.*, {who} AS person FROM (SELECT {texts} FROM {rows}) AS own{joined}) "
                 f"TO {file} (FORMAT parquet)"
             )
+        except duckdb.OutOfMemoryException:
+            raise
         except duckdb.Error as error:
             raise InputError("The source cannot be read.", explain(str(error))) from None
         self.connection.execute(
@@ -200,13 +208,13 @@ class ChangedSource:
         return self._pseudonyms[space]
 
     def offsets(self, days: int) -> str:
-        """The table with the offset, `value`, of every person, `key`, in a window of days."""
-        if days not in self._offsets:
+        """The table with the offset, `value`, of every person, `key`, in the one window of days."""
+        if self._offsets is None:
             people = [f"SELECT person AS key FROM raw_{number}" for number in self._numbers.values()]
-            self._offsets[days] = self._computed(
+            self._offsets = self._computed(
                 people, "INTEGER", lambda person: days_of(self.secret, self.space, person, days)
             )
-        return self._offsets[days]
+        return self._offsets
 
     def _computed(self, places: Sequence[str], kind: str, value: Callable[[str], Any]) -> str:
         """A table from every distinct `key` to what is computed of it; some keys at a time, since there may be

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from medveil.auditor.changed import is_change
+from medveil.auditor.changed import is_change, windows
 from medveil.auditor.context import LARGEST
 from medveil.errors import InputError
 from medveil.release.changes import CHANGED_ROLES
@@ -31,6 +31,7 @@ def _well_made(manifest: Manifest) -> bool:
         _list_of(manifest.attributes, {"name": str, "role": str, "type": str})
         and all(attribute["type"] in set(Kind) for attribute in manifest.attributes)
         and all(map(_is_attribute, manifest.attributes))
+        and len(windows(manifest.attributes)) <= 1
         and _list_of(manifest.claims, _CLAIM)
         and all(map(_is_claim, manifest.claims))
         and isinstance(manifest.rows, Mapping)

@@ -13,6 +13,7 @@ import duckdb
 from medveil.auditor import order
 from medveil.auditor.published import ReleaseFiles, blank_lines, open_release
 from medveil.auditor.reading import relation, text
+from medveil.errors import too_little_memory
 from medveil.release.manifest import Manifest
 from medveil.sources.source import Source
 from medveil.table.labels import ANYTHING
@@ -61,14 +62,31 @@ def file_door(
     folder: Path,
     manifest: Manifest,
     interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]],
+    memory: str | None = None,
 ) -> Iterator[FileDoor]:
     """A door to the files of a release directory."""
-    with WorkingFolder() as working:
-        config: dict[str, Any] = {
-            "temp_directory": str(working.path),
-            "autoinstall_known_extensions": "false",
-            "allocator_flush_threshold": "1MB",
-            "allocator_bulk_deallocation_flush_threshold": "1MB",
-        }
-        with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
-            yield FileDoor(connection, open_release(manifest.published(folder)))
+    with WorkingFolder() as working, proving(working.path, interrupting, memory) as connection:
+        yield FileDoor(connection, open_release(manifest.published(folder)))
+
+
+@contextmanager
+def proving(
+    spill: Path, interrupting: Callable[[Callable[[], None]], AbstractContextManager[object]], memory: str | None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to prove in: what outgrows `memory` (most of the machine's where None) goes to a folder, and where
+    that does not help either, a sentence says so.
+    """
+    config: dict[str, Any] = {
+        "temp_directory": str(spill),
+        "autoinstall_known_extensions": "false",
+        "allocator_flush_threshold": "1MB",
+        "allocator_bulk_deallocation_flush_threshold": "1MB",
+    }
+    if memory is not None:
+        config["memory_limit"] = memory
+    with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
+        (allowed,) = connection.execute("SELECT current_setting('memory_limit')").fetchall()[0]
+        try:
+            yield connection
+        except duckdb.OutOfMemoryException:
+            raise too_little_memory("The proof", str(allowed)) from None

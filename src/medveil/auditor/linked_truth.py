@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from medveil.auditor.changed import ChangedSource, SourceTable
+from medveil.auditor.changed import ChangedSource, SourceTable, windows
 from medveil.auditor.context import CannotTell
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.generalized import levels
@@ -132,14 +132,9 @@ class LinkedTruth:
 
     def _offset_problems(self, changed: ChangedSource) -> list[str]:
         """Whether offsets differ from person to person, and stay in the window that is told."""
-        windows = {
-            a["change"]["days"]
-            for table in self.release.tables.values()
-            for a in table.attributes
-            if a["role"] == "date"
-        }
+        told = windows([a for table in self.release.tables.values() for a in table.attributes])
         problems = []
-        for days in sorted(windows):
+        for days in told:
             people, offsets, outside = self._one(
                 f"SELECT count(*), count(DISTINCT value), count(*) FILTER (abs(value) NOT BETWEEN 1 AND {days}) "
                 f"FROM {changed.offsets(days)}"

@@ -25,6 +25,8 @@ def link(tables: Tables) -> str:
     """
     try:
         _load_links(tables)
+    except duckdb.OutOfMemoryException:
+        raise
     except (*UNREADABLE, duckdb.Error):
         return f"{_FILE} cannot be read"
     number = int(tables.one("SELECT count(*) FROM links")[0])

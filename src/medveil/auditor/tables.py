@@ -226,10 +226,12 @@ class Tables:
                 f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} "
                 f"FROM {self.door.lines(source, known)}"
             )
+        except duckdb.OutOfMemoryException:
+            raise
         except duckdb.Error as error:
             raise InputError("The source cannot be read.", explain(str(error))) from None
         changed = [name for name in self.names("sensitive") if self._learn_source_forms(name)]
-        forms = {name: f"coalesce(source_{self.column(name)}.form, texts.{self.column(name)})" for name in changed}
+        forms = {name: _form_of(self.column(name)) for name in changed}
         columns = [f"{forms.get(name, f'texts.{self.column(name)}')} AS {self.column(name)}" for name in names]
         joins = " ".join(
             f"LEFT JOIN source_{column} ON source_{column}.text = texts.{column}"
@@ -256,6 +258,11 @@ class Tables:
         if changed:
             self._keep_mapping(f"source_{self.column(name)}", changed)
         return bool(changed)
+
+
+def _form_of(column: str) -> str:
+    """What a text of the source is published as, where it is not itself; a year among days is published as missing."""
+    return f"CASE WHEN source_{column}.text IS NULL THEN texts.{column} ELSE source_{column}.form END"
 
 
 def _forms(texts: Sequence[str | None], kind: Kind) -> list[str | None]:

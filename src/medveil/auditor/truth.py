@@ -106,6 +106,8 @@ def misread_as(evidence: Evidence) -> str | None:
     )
     try:
         missing = evidence.one(f"SELECT {texts} FROM {evidence.door.originals(source, names)}")
+    except duckdb.OutOfMemoryException:
+        raise
     except duckdb.Error:
         return None
     shown = evidence.one(f"SELECT {published} FROM ({evidence.published_rows(names)})")
@@ -139,6 +141,8 @@ def _count_source(evidence: Evidence, names: Sequence[str]) -> None:
             f"CREATE OR REPLACE TABLE told AS SELECT {texts}sum(n)::BIGINT AS n "
             f"FROM {evidence.door.originals(source, names)} GROUP BY ALL"
         )
+    except duckdb.OutOfMemoryException:
+        raise
     except duckdb.Error as error:
         raise InputError("The source cannot be read.", explain(str(error))) from None
 

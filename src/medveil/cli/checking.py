@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from medveil.cli.options import AsJson, Columns, Delimiter, Encoding, Header, LedgerFile, Missing, reading_options
+from medveil.cli.options import (
+    AsJson,
+    Columns,
+    Delimiter,
+    Encoding,
+    Header,
+    LedgerFile,
+    Memory,
+    Missing,
+    reading_options,
+)
 from medveil.cli.running import print_result, running
 
 
@@ -19,6 +29,7 @@ def audit(
     missing: Missing = None,
     columns: Columns = None,
     header: Header = None,
+    memory: Memory = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove the claims of a release again, from its files."""
@@ -26,7 +37,7 @@ def audit(
     from medveil.errors import VerificationError  # noqa: PLC0415
     from medveil.terminal.audit import show_audit  # noqa: PLC0415
 
-    with running() as run:
+    with running(memory=memory) as run:
         report = use_case.audit(
             directory, source, run=run, **reading_options(delimiter, encoding, missing, columns, header)
         )

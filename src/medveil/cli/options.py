@@ -25,7 +25,7 @@ LedgerFile = Annotated[
 EngineName = Annotated[
     str | None, typer.Option("--engine", help="Where rows are counted, instead of what the policy says.")
 ]
-Memory = Annotated[str | None, typer.Option(help="How much memory the engine may use, such as 4GB.")]
+Memory = Annotated[str | None, typer.Option(help="How much memory counting and proving may use, such as 4GB.")]
 
 
 def reading_options(

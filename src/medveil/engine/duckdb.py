@@ -116,8 +116,6 @@ class DuckDBEngine:
         file = quote_text(str(self._file))
         try:
             self._session.run(f"COPY (SELECT {', '.join(texts)} FROM {rows}) TO {file} (FORMAT parquet)")
-        except duckdb.OutOfMemoryException:
-            raise InputError("The memory limit is too small for these data.", "Allow more with --memory.") from None
         except duckdb.Error as error:
             if self._session.refused is not None:
                 raise self._session.refused from None

@@ -168,26 +168,19 @@ class DuckDBChangedTables:
         self._session.run(f"CREATE TABLE people_{number} AS {query}")
 
     @cached_property
-    def _offsets(self) -> dict[int, str]:
-        """For each window of days, the table that has the offset of each person."""
-        windows = {
+    def _offsets(self) -> str:
+        """The view that has the offset of each person."""
+        (days,) = {
             column.change.days
             for table in self.tables.values()
             for column in table.columns
             if isinstance(column.change, Shift)
         }
-        if not windows:
-            return {}
         everybody = " UNION ALL ".join(f"SELECT person FROM people_{number}" for number in self._numbers.values())
         named = self._session.table(f"SELECT DISTINCT person FROM ({everybody}) WHERE person IS NOT NULL")
         people = named["person"].to_pylist()
-        views = {}
-        for days in windows:
-            offsets = np.fromiter((offset(self.key, self.space, one, days) for one in people), np.int32, len(people))
-            views[days] = self._session.register(
-                pa.table({"person": text_array(people), "days": number_array(offsets)})
-            )
-        return views
+        offsets = np.fromiter((offset(self.key, self.space, one, days) for one in people), np.int32, len(people))
+        return self._session.register(pa.table({"person": text_array(people), "days": number_array(offsets)}))
 
     @cached_property
     def _pseudonyms(self) -> dict[str, str]:
@@ -290,7 +283,7 @@ class DuckDBChangedTables:
             dates = self._dates_of(name, column.source, column.written, shifts=True)
             day = self._day(name, column.source, column.written)
             joins.append(f"LEFT JOIN {dates} AS {alias} ON {alias}.value = {day}")
-            joins.append(f"LEFT JOIN {self._offsets[change.days]} AS {alias}o ON {alias}o.person = people.person")
+            joins.append(f"LEFT JOIN {self._offsets} AS {alias}o ON {alias}o.person = people.person")
             return f"CAST({alias}.date + {alias}o.days AS VARCHAR)"
         return self._derived(name, column, change, joins)
 

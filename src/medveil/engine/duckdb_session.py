@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from medveil.engine.interface import Limits
-from medveil.errors import CancelledError, InputError, MedveilError
+from medveil.errors import CancelledError, MedveilError, too_little_memory
 from medveil.working_folder import WorkingFolder
 
 
@@ -20,8 +19,6 @@ class Session:
     """A connection, and a folder of its own for what outgrows memory."""
 
     def __init__(self, limits: Limits) -> None:
-        if limits.memory is not None and not re.fullmatch(r"[1-9]\d*\s*([KMGT]i?B)", limits.memory, re.IGNORECASE):
-            raise InputError("The memory limit cannot be read.", "Write a number and a unit, such as 4GB.")
         self._spill = limits.spill
         if self._spill is not None:
             self._spill.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -55,11 +52,17 @@ class Session:
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
-        """What runs inside may be interrupted from another thread."""
+        """What runs inside may be interrupted from another thread, and may need more memory than there is."""
         try:
             yield
         except duckdb.InterruptException:
             raise CancelledError("The run was stopped.", "Nothing was written.") from None
+        except duckdb.OutOfMemoryException:
+            raise too_little_memory("Counting", self._allowed()) from None
+
+    def _allowed(self) -> str:
+        (allowed,) = self.connection.execute("SELECT current_setting('memory_limit')").fetchall()[0]
+        return str(allowed)
 
     def run(self, statement: str) -> None:
         with self.stoppable():

@@ -35,7 +35,7 @@ from medveil.guessing.words import (
 from medveil.hierarchy.propose import ColumnFacts, propose
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.sources.labelled import is_boolean_word
-from medveil.table.dates import ISO, find_date_format, other_reading
+from medveil.table.dates import ISO, find_date_format, other_reading, without_parts
 from medveil.table.domain import read_number
 from medveil.table.numbers import find_number_format, other_number_reading, plain_number
 from medveil.table.schema import Kind, Role
@@ -208,6 +208,8 @@ def _date(column: ColumnProfile, name: Name) -> Guess | None:
             "are written as YYYY-MM-DD."
         )
         return Guess(Kind.CATEGORY, Role.QUASI, reason, concept="mixed-dates")
+    if len(without_parts(column.sample)) < len(column.sample):
+        reason += " Some tell a year or a month and no day: they are read as missing."
     return Guess(Kind.DATE, Role.QUASI, reason, concept="birth" if name.says(births.patterns) else "date")
 
 

@@ -15,7 +15,7 @@ from medveil.methods import methods
 from medveil.methods.method import Method
 from medveil.policy.attribute import AttributePolicy
 from medveil.policy.chosen import OneOf
-from medveil.policy.fitting import check_people, check_tables
+from medveil.policy.fitting import check_people, check_tables, check_windows
 from medveil.policy.part import PolicyPart
 from medveil.policy.publishing import AboutPolicy, LeakagePolicy, OutputPolicy, PseudonymPolicy
 from medveil.privacy import models
@@ -100,6 +100,7 @@ class Policy(PolicyPart):
         if len(subjects) > 1:
             raise PydanticCustomError("subjects", "only one column can be the subject")
         check_people(self.attributes, named=bool(subjects))
+        check_windows(self)
         if not self.privacy:
             raise PydanticCustomError("no_privacy", "'privacy' must name at least one model")
         if self.seed is not None and any(model.basis == "proof" for model in self.privacy):

@@ -90,6 +90,22 @@ def in_order(policy: Policy) -> list[str]:
     return ordered
 
 
+def check_windows(policy: Policy) -> None:
+    """All dates of a person move by one offset, so that one window holds for the whole release."""
+    shifted = {name: a.shift.days for name, a in policy.attributes.items() if a.shift is not None}
+    for table, given in policy.tables.items():
+        shifted |= {f"{table}.{name}": a.shift.days for name, a in given.attributes.items() if a.shift is not None}
+    first = next(iter(shifted), None)
+    other = next((name for name, days in shifted.items() if first is not None and days != shifted[first]), None)
+    if other is not None:
+        raise PydanticCustomError(
+            "windows",
+            "all dates of a person move by one offset, and '{first}' is shifted by up to {one} days, '{other}' by up "
+            "to {two}: write the same number of days for both",
+            {"first": first, "one": shifted[str(first)], "other": other, "two": shifted[other]},
+        )
+
+
 def check_people(attributes: Mapping[str, AttributePolicy], *, named: bool) -> None:
     """Whose a record is must be clear where keys link records, or dates move by person."""
     keys = [name for name, a in attributes.items() if a.role is Role.KEY]

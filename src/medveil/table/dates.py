@@ -77,8 +77,13 @@ def without_parts(texts: Sequence[str]) -> list[str]:
     >>> without_parts(["2020-01-31", "2020-01", "2020"]), without_parts(["2020"])
     (['2020-01-31'], ['2020'])
     """
-    whole = [text for text in texts if not re.fullmatch(r"\d{4}(-\d{2})?", text)]
+    whole = [text for text in texts if not _is_part(text)]
     return whole if any(re.match(r"\d{4}-\d{2}-\d{2}", text) for text in whole) else list(texts)
+
+
+def _is_part(text: str) -> bool:
+    """Whether a text is a year, or a year and a month, in ISO form."""
+    return len(text) in {4, 7} and re.fullmatch(r"\d{4}(-\d{2})?", text, re.ASCII) is not None
 
 
 def date_format_fault(date_format: str) -> str | None:
@@ -161,12 +166,20 @@ def may_be_date(text: str) -> bool:
 
 
 def find_date_format(texts: Sequence[str]) -> str | None:
-    """The likeliest known format that reads every text.
+    """The likeliest known format that reads every text; of dates in ISO form every one that tells a day, where at least
+    half of them do.
 
     >>> find_date_format(["2020-01-31", "2020-12-01"]), find_date_format(["31.01.2020"]), find_date_format(["soon"])
     ('%Y-%m-%d', '%d.%m.%Y', None)
+    >>> find_date_format(["2020-01-31", "2020"]), find_date_format(["2020-01-31", "2019", "2020"])
+    ('%Y-%m-%d', None)
     """
-    return next((f for f in DATE_FORMATS if texts and all(read_date(text, f) for text in texts)), None)
+    found = next((f for f in DATE_FORMATS if texts and all(read_date(text, f) for text in texts)), None)
+    if found is not None or not any(map(_is_part, texts)):
+        return found
+    whole = without_parts(texts)
+    days = len(texts) / 2 <= len(whole) < len(texts) and all(read_date(text, ISO) for text in whole)
+    return ISO if days else None
 
 
 def other_reading(texts: Sequence[str], date_format: str) -> str | None:

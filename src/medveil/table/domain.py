@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.errors import InputError
-from medveil.table.dates import find_date_format, other_reading, read_date
+from medveil.table.dates import ISO, find_date_format, other_reading, read_date, without_parts
 from medveil.table.numbers import find_number_format, other_number_reading, plain_number
 from medveil.table.schema import Kind
 
@@ -102,9 +102,15 @@ def find_kind(texts: Sequence[str]) -> Kind:
 def canonical(texts: Sequence[str | None], kind: Kind, column: str, written: str | None = None) -> list[str | None]:
     """Each text in the canonical form of its kind, missing as None; a text that is not of this kind is refused.
 
-    `written` is the declared format of dates or numbers; it is found out where None.
+    `written` is the declared format of dates or numbers; it is found out where None. A year or a month among days, as
+    FHIR may have them, tells no day: it is missing.
     """
     present = [text for text in texts if text is not None]
+    if kind is Kind.DATE and written in {None, ISO}:
+        whole = without_parts(present)
+        if len(whole) < len(present):
+            known = set(whole)
+            texts, present = [text if text in known else None for text in texts], whole
     if kind is Kind.NUMBER:
         written = written or _only_number_format(present, column)
         read = [None if t is None else read_number(t, written) for t in texts]

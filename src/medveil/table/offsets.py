@@ -1,9 +1,12 @@
 """One offset a person: all dates of somebody move by the same number of days, so that intervals survive.
 
-    offset = 1 + d mod days, or its negative where d // days is odd;  d = HMAC-SHA256(secret, "offset", space, person)
+    offset = 1 + d mod days, or its negative where d // days is odd
+    d = HMAC-SHA256(secret, "offset:" days, space, person)
 
 Every number from -days to days but 0 is equally likely, up to 2^-200. Who does not know the secret learns the offset of
-nobody from those of others; who knows one true date of a person learns that person's.
+nobody from those of others; who knows one true date of a person learns that person's. The window is part of what is
+hashed: offsets of one person in two windows are drawn apart from each other. Were they not, that in 366 days would tell
+the one in 183, and the difference of the two, which whoever has both releases sees, most people's offsets.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ def offset(key: ReleaseKey, space: str, person: str, days: int) -> int:
     >>> all(1 <= abs(offset(ReleaseKey(bytes(32)), "Id", str(i), 2)) <= 2 for i in range(20))
     True
     """
-    number = int.from_bytes(key.digest("offset", space, person))
+    number = int.from_bytes(key.digest(f"offset:{days}", space, person))
     size = 1 + number % days
     return -size if number // days % 2 else size
 

@@ -72,6 +72,8 @@ class DeltaPresenceCheck(Check):
             )
             for name in shield:
                 self._label(evidence, name, source)
+        except duckdb.OutOfMemoryException:
+            raise
         except duckdb.Error:
             raise CannotTell("the population file cannot be read") from None
         except MedveilError as error:
