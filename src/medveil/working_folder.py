@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from medveil.errors import InputError
 from medveil.system import lock_folder
 
 _BEGIN = "medveil-work-"
@@ -53,3 +55,14 @@ def _sweep(place: Path) -> None:
         if lock is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
+
+
+def memory_limit(given: str) -> str:
+    """How much memory may be used before something goes to a working folder, as DuckDB reads it.
+
+    >>> memory_limit("4GB")
+    '4GB'
+    """
+    if not re.fullmatch(r"[1-9]\d*\s*([KMGT]i?B)", given, re.IGNORECASE):
+        raise InputError("The memory limit cannot be read.", "Write a number and a unit, such as 4GB.")
+    return given

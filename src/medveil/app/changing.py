@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from medveil.errors import PolicyError
+from medveil.guessing.name import Name
+from medveil.guessing.words import DEMOGRAPHIC
 from medveil.policy import AttributePolicy, Policy
 from medveil.release.manifest import INTERNAL
 from medveil.run import Run
@@ -145,7 +147,7 @@ def warnings_on_dates(policy: Policy, key: ReleaseKey) -> list[str]:
     if not shifted:
         return []
     found = []
-    still = [name for name, a in columns.items() if a.shift is None and a.derive is None and _holds_dates(a)]
+    still = [name for name, a in columns.items() if a.shift is None and a.derive is None and _tells_days(name, a)]
     if still:
         found.append(
             f"'{shifted[0]}' is shifted and '{still[0]}' is not: where they tell of the same days, they tell by how "
@@ -160,9 +162,12 @@ def warnings_on_dates(policy: Policy, key: ReleaseKey) -> list[str]:
     return found
 
 
-def _holds_dates(attribute: AttributePolicy) -> bool:
+def _tells_days(name: str, attribute: AttributePolicy) -> bool:
+    """Whether a published column is known to hold dates, other than those of birth, which are no visit's."""
     kinds = () if attribute.hierarchy is None else attribute.hierarchy.kinds
-    return attribute.role is not Role.IDENTIFIER and (attribute.type is Kind.DATE or tuple(kinds) == (Kind.DATE,))
+    dated = attribute.type is Kind.DATE or tuple(kinds) == (Kind.DATE,)
+    births = DEMOGRAPHIC[1].patterns
+    return dated and attribute.role is not Role.IDENTIFIER and not Name(name.rpartition(".")[2]).says(births)
 
 
 def keep_key(key: ReleaseKey, folder: Path) -> None:

@@ -17,7 +17,7 @@ from medveil.errors import too_little_memory
 from medveil.release.manifest import Manifest
 from medveil.sources.source import Source
 from medveil.table.labels import ANYTHING
-from medveil.working_folder import WorkingFolder
+from medveil.working_folder import WorkingFolder, memory_limit
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def proving(
         "allocator_bulk_deallocation_flush_threshold": "1MB",
     }
     if memory is not None:
-        config["memory_limit"] = memory
+        config["memory_limit"] = memory_limit(memory)
     with duckdb.connect(config=config) as connection, interrupting(connection.interrupt):
         (allowed,) = connection.execute("SELECT current_setting('memory_limit')").fetchall()[0]
         try:

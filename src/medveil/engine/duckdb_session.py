@@ -12,19 +12,20 @@ import pyarrow as pa
 
 from medveil.engine.interface import Limits
 from medveil.errors import CancelledError, MedveilError, too_little_memory
-from medveil.working_folder import WorkingFolder
+from medveil.working_folder import WorkingFolder, memory_limit
 
 
 class Session:
     """A connection, and a folder of its own for what outgrows memory."""
 
     def __init__(self, limits: Limits) -> None:
+        config: dict[str, Any] = {} if limits.memory is None else {"memory_limit": memory_limit(limits.memory)}
         self._spill = limits.spill
         if self._spill is not None:
             self._spill.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._working = WorkingFolder(self._spill)
         self.folder = self._working.path
-        config: dict[str, Any] = {
+        config |= {
             "temp_directory": str(self.folder),
             "autoinstall_known_extensions": "false",
             # What a query took goes back to the machine when it ends: searches and measures need it next.
@@ -33,8 +34,6 @@ class Session:
         }
         if limits.threads is not None:
             config["threads"] = limits.threads
-        if limits.memory is not None:
-            config["memory_limit"] = limits.memory
         try:
             self.connection = duckdb.connect(config=config)
         except BaseException:

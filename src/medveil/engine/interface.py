@@ -9,7 +9,6 @@ typed source as SQL would cast it (`1`, `1.0`, `2024-02-29`, `true`). What is mi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -38,10 +37,6 @@ class Limits:
     threads: int | None = None
     memory: str | None = None
     spill: Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.memory is not None and not re.fullmatch(r"[1-9]\d*\s*([KMGT]i?B)", self.memory, re.IGNORECASE):
-            raise InputError("The memory limit cannot be read.", "Write a number and a unit, such as 4GB.")
 
 
 @dataclass(frozen=True)
