@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test load attack coverage check lint types docs bench clean
+.PHONY: help demo studio test load attack test-spark coverage check lint types docs bench clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -25,6 +25,11 @@ test: $(READY) ## Run all tests, doctests included
 
 attack: $(READY) ## Run the attacks on h-ceiling on a hundred tables instead of ten
 	MEDVEIL_ATTACK_TABLES=100 $(BIN)/pytest -n 2 tests/attacks
+
+test-spark: $(READY) ## Run the tests that need Spark; installs it (450 MB), and Java where it may
+	command -v java > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless; } || true
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark-local]'
+	$(BIN)/pytest -n 2 --dist loadgroup tests/engine
 
 coverage: $(READY) ## Run all tests and show which lines none of them reaches
 	$(BIN)/pytest -n 2 --cov=medveil --cov-report=term:skip-covered --cov-report=html:build/coverage

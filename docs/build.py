@@ -113,8 +113,7 @@ def policy_parts() -> Iterator[Any]:
 
 def commands() -> Iterator[str]:
     group = typer.main.get_command(app)
-    assert hasattr(group, "commands")
-    for name, command in group.commands.items():
+    for name, command in _named_commands(group):
         arguments = " ".join(p.name.upper() for p in command.params if p.param_type_name == "argument")
         yield f"### `medveil {name} {arguments}`".replace(" `", "`").replace("###`", "### `")
         yield inspect.cleandoc(command.help or "")
@@ -122,6 +121,15 @@ def commands() -> Iterator[str]:
             f"| `{'`, `'.join(p.opts)}` | {p.help or ''} |" for p in command.params if p.param_type_name == "option"
         ]
         yield "\n".join(["| option | what it is |", "|---|---|", *rows]) if rows else "It has no options."
+
+
+def _named_commands(group: Any) -> Iterator[tuple[str, Any]]:
+    """Every command with its name, those of groups too."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from ((f"{name} {inner}", one) for inner, one in _named_commands(command))
+        else:
+            yield name, command
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ ORDER = (
     "system",
     "processes",
     "connections",
+    "clusters",
     "workspace",
     "working_folder",
     "kernels",

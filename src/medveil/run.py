@@ -104,6 +104,7 @@ class Run:
     tables: what changes and links tables before they are counted; likewise.
     workspace: where paths start, and how far they may lead.
     ledgers: where the privacy ledgers of data sets are kept; None where none is, so that no budget can be.
+    reached: the stage that it is in, so that an engine which knows how far it is can be heard.
     """
 
     random: np.random.Generator = field(default_factory=np.random.default_rng)
@@ -115,10 +116,13 @@ class Run:
     limits: Limits = field(default_factory=Limits)
     workspace: Workspace = field(default_factory=Workspace)
     ledgers: Ledgers | None = None
+    reached: list[Stage] = field(default_factory=lambda: [Stage.READ], compare=False, repr=False)
 
     def step(self, stage: Stage, share: float | None = None, detail: str = "") -> None:
         """Tell how far a stage is; stop here where the run was cancelled."""
         self.check()
+        if stage is not Stage.WARN:
+            self.reached[:] = [stage]
         self.listener(Event(stage, share, detail))
 
     def warn(self, words: str) -> None:
@@ -144,6 +148,9 @@ class Run:
         engines = self.engines or open_engine
         opened = engines(source, columns, self.limits, may_be_empty=may_be_empty, interrupting=self.interrupting)
         try:
+            for remark in opened.remarks:
+                self.warn(remark)
+            opened.listen(lambda share: self.listener(Event(self.reached[-1], share)))
             with self.interrupting(opened.interrupt):
                 yield opened
             opened.close()

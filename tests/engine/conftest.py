@@ -1,6 +1,9 @@
 """Every engine passes the same tests: one that is added here is held to all of them."""
 
+import json
+
 import pytest
+from tests.engine import spark
 
 from medveil.engine import open_engine
 
@@ -11,3 +14,15 @@ ENGINES = {"duckdb": open_engine}
 def engines(request):
     """What opens the engine under test."""
     return ENGINES[request.param]
+
+
+@pytest.fixture(scope="session")
+def connect_server():
+    with spark.connect_server(settings=json.dumps(spark.SETTINGS)) as address:
+        yield address
+
+
+@pytest.fixture(scope="session", params=["classic", "connect"])
+def remote(request):
+    """The address of a Spark: in this process, or by Connect in another."""
+    return spark.LOCAL if request.param == "classic" else request.getfixturevalue("connect_server")

@@ -622,6 +622,7 @@ ELSEWHERE = {
     r"(auditor|release|evaluation|risk|utility)/": "files that somebody changed, or what is measured: their own tests",
     r"(connections|registry|workspace|policy_file)\.py|sources/(database|fhir|omop|excel|json_lines|loaded|statistics)":
         "databases and files of offices: tests/sources",
+    r"(clusters|sources/spark)\.py": "clusters: tests/engine/test_spark_refusals.py, tests/engine/test_spark_tables.py",
     r"engine/(?!duckdb\.py|duckdb_session\.py)|table/(pseudonyms|schema)|lattice/":
         "engines have tests of their own; what a policy cannot cause; tests/app/test_keys_and_dates.py",
     r"methods/(diversity_aware|dp|fixed_interval|h_ceiling|iab|iack|method|mondrian)|privacy/(delta|differential|integer|km|ms)":

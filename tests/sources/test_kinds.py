@@ -51,7 +51,7 @@ def files(tmp_path):
 
 
 def test_they_are_found_by_being_there():
-    known = ["csv", "excel", "fhir", "file", "frame", "json-lines", "omop", "parquet", "sql", "statistics"]
+    known = ["csv", "excel", "fhir", "file", "frame", "json-lines", "omop", "parquet", "spark", "sql", "statistics"]
     assert list(sources()) == known
 
 

@@ -27,12 +27,12 @@ def parts(*, run: Run | None = None) -> dict[str, dict[str, Any]]:
     words for what a column can be.
     """
     (run or Run()).check()
-    frames = {name for name, found in sources().items() if issubclass(found, FrameSpec)}
+    in_forms = {name: one for name, one in sources().items() if not issubclass(one, FrameSpec) and not one.elsewhere}
     return {
         "methods": _described(methods()),
         "models": _described(models()),
         "hierarchies": _described(builders()),
-        "sources": {name: one for name, one in _described(sources()).items() if name not in frames},
+        "sources": _described(in_forms),
         "profiles": _described(profiles()),
         "settings": _described({"output": OutputPolicy, "evaluation": EvaluationPolicy}),
         "words": {"roles": [role.value for role in Role], "types": [kind.value for kind in Kind]},

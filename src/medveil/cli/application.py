@@ -8,6 +8,7 @@ import typer
 
 from medveil import __version__
 from medveil.cli import checking, looking, making
+from medveil.cli.engines import engine
 from medveil.cli.serving import studio
 
 app = typer.Typer(
@@ -53,3 +54,4 @@ for command in (
     checking.reproduce,
 ):
     app.command()(command)
+app.add_typer(engine, name="engine")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from medveil.cli.options import AsJson, EngineName, LedgerFile, Memory, Threads
+from medveil.cli.options import AsJson, EngineName, LedgerFile, Memory, Remote, Threads
 from medveil.cli.running import print_result, running
 from medveil.kernels import load_numba
 
@@ -21,6 +21,7 @@ def anonymize(
     ] = None,
     ledger: LedgerFile = None,
     engine: EngineName = None,
+    remote: Remote = None,
     as_json: AsJson = False,
     threads: Threads = None,
     memory: Memory = None,
@@ -32,7 +33,7 @@ def anonymize(
 
     if trace is not None:
         use_case.check_trace(policy, trace)
-    with running(threads, memory, engine) as run:
+    with running(threads, memory, engine, remote) as run:
         release = use_case.anonymize(data, policy, out=out, ledger=ledger, run=run)
     if trace is not None:
         use_case.write_trace(release, trace)

@@ -25,6 +25,9 @@ LedgerFile = Annotated[
 EngineName = Annotated[
     str | None, typer.Option("--engine", help="Where rows are counted, instead of what the policy says.")
 ]
+Remote = Annotated[
+    str | None, typer.Option("--remote", help="Where that engine is, such as sc://host:15002; needs --engine spark.")
+]
 Memory = Annotated[str | None, typer.Option(help="How much memory counting and proving may use, such as 4GB.")]
 
 

@@ -22,9 +22,12 @@ CONNECTION = "MEDVEIL_CONNECTION_"
 
 
 @contextmanager
-def running(threads: int | None = None, memory: str | None = None, engine: str | None = None) -> Iterator[Run]:
+def running(
+    threads: int | None = None, memory: str | None = None, engine: str | None = None, remote: str | None = None
+) -> Iterator[Run]:
     """A run that shows how far it is, and keeps ledgers where the user's programs keep such things."""
     from medveil.engine import Limits, named_engine  # noqa: PLC0415
+    from medveil.errors import InputError  # noqa: PLC0415
     from medveil.release.ledgers import LEDGERS, Ledgers  # noqa: PLC0415
     from medveil.run import Run  # noqa: PLC0415
     from medveil.system import state_folder  # noqa: PLC0415
@@ -32,7 +35,9 @@ def running(threads: int | None = None, memory: str | None = None, engine: str |
     from medveil.workspace import Workspace  # noqa: PLC0415
 
     state = Path(os.environ.get(STATE) or state_folder())
-    chosen = None if engine is None else named_engine(engine)
+    if remote is not None and engine is None:
+        raise InputError("'--remote' says where an engine is, and none is named.", "Add '--engine spark'.")
+    chosen = None if engine is None else named_engine(engine, remote)
     with progress() as listener:
         yield Run(
             listener=listener,

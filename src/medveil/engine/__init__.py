@@ -46,11 +46,20 @@ def engines() -> Mapping[str, type[EngineSpec]]:
     return discover(sys.modules[__name__], EngineSpec)  # type: ignore[type-abstract]
 
 
-def named_engine(name: str) -> EngineSpec:
-    """The engine of this name, with its usual settings."""
+def named_engine(name: str, remote: str | None = None) -> EngineSpec:
+    """The engine of this name, with its usual settings; `remote` is where it is, for one that is elsewhere."""
     from medveil.errors import InputError, did_you_mean  # noqa: PLC0415
 
     known = engines()
     if name not in known:
         raise InputError(f"There is no engine '{name}'.", did_you_mean(name, known))
-    return known[name]()
+    if remote is None:
+        return known[name]()
+    if "remote" not in known[name].model_fields:
+        raise InputError(f"The engine '{name}' is in this process.", "Leave --remote out, or use --engine spark.")
+    try:
+        return known[name].model_validate({"remote": remote})
+    except ValueError:
+        raise InputError(
+            "The address of the engine cannot be read.", "Write sc://host:15002, spark://host:7077 or local[2]."
+        ) from None

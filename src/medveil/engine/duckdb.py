@@ -7,7 +7,7 @@ the number of a record in the source.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -86,6 +86,7 @@ class DuckDBEngine:
     """One table, read once from its source and counted as often as needed: see `Engine` and `RowEngine`."""
 
     has_rows = True
+    remarks: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -158,6 +159,9 @@ class DuckDBEngine:
 
     def interrupt(self) -> None:
         self._session.connection.interrupt()
+
+    def listen(self, told: Callable[[float], None]) -> None:
+        """DuckDB does not say how far it is with a query."""
 
     def _column(self, name: str) -> str:
         """The internal name of a column."""

@@ -99,6 +99,10 @@ class Engine(Protocol):
         """The number of records."""
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What somebody should know of how the records were read, in sentences without a value."""
+
+    @property
     def snapshot(self) -> Snapshot:
         """What was read, for others who need it; it is there as long as the engine is open."""
 
@@ -107,6 +111,9 @@ class Engine(Protocol):
 
     def interrupt(self) -> None:
         """Stop what is being computed, from another thread."""
+
+    def listen(self, told: Callable[[float], None]) -> None:
+        """Tell, now and then, which share of what is being computed is done, where the engine knows."""
 
     def __enter__(self) -> Self: ...
 

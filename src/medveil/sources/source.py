@@ -102,6 +102,8 @@ class SourceSpec(BaseModel, ABC):
     """The word under `type:`."""
     formats: ClassVar[frozenset[str]] = frozenset()
     """The formats of files, by their names in `formats`, that a plain path is read by this kind for."""
+    elsewhere: ClassVar[bool] = False
+    """Whether its records are where only an engine of its own reads them; forms do not offer it."""
 
     missing: Annotated[tuple[str, ...], Field(description="Texts that mean a missing value, such as '?'.")] = ()
 
