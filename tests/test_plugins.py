@@ -129,8 +129,11 @@ METHODS = """
 from __future__ import annotations
 from dataclasses import replace
 import numpy as np
+import pyarrow as pa
 from medveil.methods.method import Method
 from medveil.methods.optimal import generalized
+from medveil.release.claim import Basis
+from medveil.release.draft import Promise
 from medveil.table.schema import Role
 
 class Plain(Method):
@@ -166,6 +169,56 @@ class CountsLess(Plain):
 
     def changed(self, draft):
         return replace(draft, attributes=[replace(a, role=Role.SENSITIVE) for a in draft.attributes])
+
+class MadeUp(Plain):
+    name = "made-up"
+
+    def changed(self, draft):
+        made = [replace(a, role=Role.PLAIN, made=True) if a.name == "age" else a for a in draft.attributes]
+        about = Promise("unheard-of", "all is well", {}, Basis.FILES, {"column": "age"})
+        return replace(draft, attributes=made, promises=[*draft.promises, about])
+
+class FalseName(Plain):
+    name = "false-name"
+    proves = frozenset({"differential-privacy"})
+
+    def changed(self, draft):
+        return replace(draft, rows={}, links=None, method={"name": "dp-histogram", "parameters": {}})
+
+class Coarse(Plain):
+    def anonymize(self, problem, run):
+        levels = tuple(problem.hierarchies[name].height for name in problem.cells.quasi)
+        kept = np.ones(len(problem.cells), dtype=np.bool_)
+        return self.changed(problem.draft(generalized(problem, levels), kept, self.description()))
+
+class TellsBeside(Coarse):
+    name = "tells-beside"
+
+    def changed(self, draft):
+        return replace(draft, companions={"notes.csv": pa.table({"age": ["1", "2"]})})
+
+class TellsReport(Coarse):
+    name = "tells-report"
+
+    def changed(self, draft):
+        return replace(draft, companions={"report.html": pa.table({"age": ["1", "2"]})})
+
+class TellsOpenly(Coarse):
+    name = "tells-openly"
+
+    def changed(self, draft):
+        about = Promise("unheard-of", "notes that hurt nobody", {}, Basis.FILES, {"file": "notes.csv"})
+        return replace(
+            draft, companions={"notes.csv": pa.table({"n": [1]})}, promises=[*draft.promises, about]
+        )
+
+class Boasts(Coarse):
+    name = "boasts"
+
+    def changed(self, draft):
+        one, = draft.promises
+        other = replace(one, required={"k": 2}, parameters={"k": 2}, summary="certified by the ministry")
+        return replace(draft, promises=[replace(one, summary="anonymous for ever"), other])
 """
 
 RELEASE = """
@@ -216,12 +269,39 @@ def test_a_proof_that_is_not_ours_is_not_checked_by_medveil(tmp_path):
         ("claims-nothing", "does not claim 5-anonymity, which the policy asks for"),
         ("asks-less", "does not claim 5-anonymity, which the policy asks for"),
         ("counts-less", "publishes 'age' as sensitive, which the policy does not"),
+        ("made-up", "publishes 'age' as a column of its own, but the source has it"),
+        ("tells-report", "publishes a file that is not called like a CSV file beside the release"),
     ],
 )
 def test_a_method_that_claims_less_than_the_policy_asks_makes_no_release(tmp_path, method, said):
     told = by_a_method_from_outside(tmp_path, method, {"model": "k-anonymity", "k": 5})
     assert told.startswith(f"VerificationError The release was not published: the method '{method}' {said}.")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_method_that_goes_by_the_name_of_one_with_a_proof_makes_no_release(tmp_path):
+    """Raw records would be called differentially private by proof, and for publication."""
+    told = by_a_method_from_outside(tmp_path, "false-name", {"model": "differential-privacy", "epsilon": 1.0})
+    assert "the method 'false-name' goes by the name of another" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_no_claim_is_about_is_not_published(tmp_path):
+    told = by_a_method_from_outside(tmp_path, "tells-beside", {"model": "k-anonymity", "k": 5})
+    assert "the file 'notes.csv' is published beside the release, and no claim is about it" in told
+    assert told.endswith("This is a bug in the method: please report it to its authors.")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_only_another_packages_claim_is_about_is_not_checked_by_medveil(tmp_path):
+    told = by_a_method_from_outside(tmp_path, "tells-openly", {"model": "k-anonymity", "k": 5})
+    assert told == "in part not checked by medveil"
+
+
+def test_what_medveil_has_proved_is_said_in_its_own_words(tmp_path):
+    assert by_a_method_from_outside(tmp_path, "boasts", {"model": "k-anonymity", "k": 5}) == "for publication"
+    claims = json.loads((tmp_path / "out" / "manifest.json").read_text())["claims"]
+    assert [claim["summary"] for claim in claims] == ["5-anonymity", "k-anonymity, k 2"]
 
 
 @pytest.mark.parametrize("group", TAKEN)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from medveil.connections import Connections
 from medveil.errors import PolicyError
+
+_WILD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,17 @@ class Workspace:
         named = self.folder / path
         if self.root is None:
             return named
-        whole = named.resolve()
-        if not any(whole.is_relative_to(root.resolve()) for root in (self.root, *self.also)):
-            raise PolicyError("A path of the policy leads out of the workspace.", "Name a file inside it.")
+        roots = [root.resolve() for root in (self.root, *self.also)]
+        for place in (named, *_links_within(named)):
+            whole = place.resolve()
+            if not any(whole.is_relative_to(root) for root in roots):
+                raise PolicyError("A path of the policy leads out of the workspace.", "Name a file inside it.")
         return named
+
+
+def _links_within(path: Path) -> Iterable[Path]:
+    """What a folder or a pattern names may be links that lead elsewhere."""
+    if path.is_dir():
+        return (one for one in path.rglob("*") if one.is_symlink())
+    wild = next((i for i, part in enumerate(path.parts) if _WILD.search(part)), None)
+    return () if wild is None else Path(*path.parts[:wild]).glob(Path(*path.parts[wild:]).as_posix())

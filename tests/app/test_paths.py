@@ -33,6 +33,8 @@ def with_population(path):
 PLACES = {
     "data": lambda path: policy(data=path("data.csv")),
     "data with options": lambda path: policy(data={"path": path("data.csv")}),
+    "data in parts": lambda path: policy(data=path("parts")),
+    "data by a pattern": lambda path: policy(data=path("parts/*.csv")),
     "hierarchy": lambda path: with_age(hierarchy={"type": "file", "path": path("hierarchy.csv")}),
     "domain": lambda path: with_age(domain={"path": path("domain.csv")}),
     "population": lambda path: with_population(path("population.csv")),
@@ -47,6 +49,8 @@ def files(tmp_path):
         folder.mkdir()
         pa.csv.write_csv(TABLE, folder / "data.csv")
         pa.csv.write_csv(TABLE, folder / "population.csv")
+        (folder / "parts").mkdir()
+        pa.csv.write_csv(TABLE, folder / "parts" / "one.csv")
         (folder / "hierarchy.csv").write_text("30;*\n40;*\n", encoding="utf-8")
         (folder / "domain.csv").write_text("30\n40\n", encoding="utf-8")
     (tmp_path / "root" / "link").symlink_to(tmp_path / "outside")
@@ -71,6 +75,17 @@ def test_a_path_outside_the_root_is_refused_in_one_sentence(place, outside, file
     with pytest.raises(PolicyError, match="leads out of the workspace"):
         make(content, root, root=root)
     assert make(content, root).manifest.rows["published"] > 0, "it is the root that refuses"
+
+
+@pytest.mark.parametrize("data", ["parts", "parts/*.csv", "*/two.csv"])
+def test_a_part_that_is_a_link_to_the_outside_is_refused(data, files):
+    root = files / "root"
+    (root / "parts" / "two.csv").symlink_to(files / "outside" / "data.csv")
+    with pytest.raises(PolicyError, match="leads out of the workspace"):
+        make(policy(data=data), root, root=root)
+    (root / "parts" / "two.csv").unlink()
+    (root / "parts" / "two.csv").symlink_to(root / "data.csv")
+    assert make(policy(data=data), root, root=root).manifest.rows["published"] > 0
 
 
 def test_a_policy_file_outside_the_root_is_refused(files):

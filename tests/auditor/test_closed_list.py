@@ -6,6 +6,7 @@ import pkgutil
 from importlib.metadata import EntryPoint
 
 import pyarrow as pa
+import pytest
 
 from medveil import registry
 from medveil.auditor import audit, checks
@@ -28,6 +29,11 @@ def test_every_check_of_the_package_is_listed():
     }
     assert set(CHECKS.values()) == written
     assert all(name == check.name for name, check in CHECKS.items())
+
+
+def test_nothing_can_be_entered_from_outside():
+    with pytest.raises(TypeError):
+        CHECKS["crowd-size"] = CHECKS["k-anonymity"]
 
 
 def test_every_model_of_ours_has_a_check_that_looks_at_all_it_requires():

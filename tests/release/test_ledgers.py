@@ -12,7 +12,7 @@ from medveil.app.budget import budget
 from medveil.errors import InputError, OutputError, PolicyError, UnreachableError
 from medveil.release.ledger import Charge, Ledger
 from medveil.release.ledgers import Ledgers
-from medveil.run import Run
+from medveil.run import Run, Stage
 
 LIMITED = {"epsilon": 1.0, "budget": 1.0}
 
@@ -48,6 +48,52 @@ def test_a_copy_under_another_name_continues_the_ledger(folder, tmp_path):
     shutil.copy(folder / "people.csv", copy)
     refused(policy(data=str(copy), model=LIMITED))
     assert not Ledger.beside(copy).there
+
+
+def test_copies_that_are_released_at_once_share_the_ledger(folder, tmp_path):
+    """A run that began when neither was known still finds what the other was charged."""
+    copy, made = tmp_path / "renamed.csv", []
+    shutil.copy(folder / "people.csv", copy)
+
+    def meanwhile(event):
+        if event.stage is Stage.COUNT and not made:
+            made.append(medveil.anonymize(policy(data=str(copy), model=LIMITED)))
+
+    refused(policy(data=str(folder / "people.csv"), model=LIMITED), progress=meanwhile)
+    assert made
+    assert not Ledger.beside(folder / "people.csv").there
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_another_name_for_the_ledger_does_not_begin_anew(folder, tmp_path, gone):
+    given = policy(data=str(folder / "people.csv"), model=LIMITED)
+    medveil.anonymize(given)
+    kept = Ledger.beside(folder / "people.csv")
+    if gone:
+        kept.path.unlink()
+        kept.head.unlink()
+    with pytest.raises(InputError, match="These data already have the privacy ledger"):
+        medveil.anonymize(given, ledger=tmp_path / "fresh.ledger")
+    assert not (tmp_path / "fresh.ledger").exists()
+
+
+def test_a_ledger_that_was_named_is_found_again(folder, tmp_path):
+    given = policy(data=str(folder / "people.csv"), model=LIMITED)
+    medveil.anonymize(given, ledger=tmp_path / "kept.ledger")
+    refused(given)
+    refused(given, ledger=tmp_path / "kept.ledger")
+    with pytest.raises(InputError, match="These data already have the privacy ledger"):
+        medveil.anonymize(given, ledger=tmp_path / "fresh.ledger")
+
+
+def test_a_ledger_may_be_moved_with_what_it_holds(folder, tmp_path):
+    given = policy(data=str(folder / "people.csv"), model={"epsilon": 1.0, "budget": 3.0})
+    medveil.anonymize(given)
+    kept, moved = Ledger.beside(folder / "people.csv"), Ledger(tmp_path / "moved.ledger")
+    kept.path.rename(moved.path)
+    kept.head.rename(moved.head)
+    medveil.anonymize(given, ledger=moved.path)
+    assert len(moved.entries()) == 2
 
 
 def test_a_link_has_the_ledger_of_its_file(folder, tmp_path):
@@ -125,7 +171,7 @@ def test_a_budget_needs_an_index_that_can_be_written(folder, tmp_path):
 def test_a_damaged_index_is_no_empty_one(folder, tmp_path):
     given, index = policy(data=str(folder / "people.csv"), model=LIMITED), tmp_path / "index"
     medveil.anonymize(given, run=Run(ledgers=Ledgers(index=index)))
-    (known,) = index.iterdir()
+    (known,) = index.glob("[!.]*")
     known.write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="is damaged"):
         medveil.anonymize(given, run=Run(ledgers=Ledgers(index=index)))
@@ -143,7 +189,7 @@ def test_the_index_holds_no_value_and_is_the_users_alone(folder, tmp_path):
     index = tmp_path / "state" / "index"
     medveil.anonymize(policy(data=str(folder / "people.csv"), model=LIMITED), run=Run(ledgers=Ledgers(index=index)))
     assert index.stat().st_mode & 0o077 == 0
-    (known,) = index.iterdir()
+    (known,) = index.glob("[!.]*")
     assert set(json.loads(known.read_text(encoding="utf-8"))) == {"ledger", "entries", "hash"}
 
 

@@ -13,8 +13,10 @@ import pyarrow as pa
 import pytest
 
 import medveil
+from medveil.app.preview import preview
 from medveil.connections import Connections, read_connections
 from medveil.errors import InputError, MedveilError, OutputError, PolicyError
+from medveil.run import Run
 from medveil.sources import database
 from medveil.sources.database import DatabaseSession, session
 from medveil.sources.sql import SqlSpec
@@ -228,6 +230,22 @@ def test_sqlite_takes_columns_of_mixed_kinds(sqlite):
     medveil.anonymize(plain, connections=sqlite.addresses)
     with pytest.raises(OutputError, match="already exists"):
         medveil.anonymize(plain, connections=sqlite.addresses)
+
+
+def test_a_comparison_and_a_preview_read_a_database_and_write_nothing_to_it(sqlite, tmp_path):
+    asked = {
+        "data": {"type": "sql", "connection": "ward", "query": "SELECT * FROM patients"},
+        "attributes": {"age": {"role": "quasi"}},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "output": {"database": {"connection": "ward"}},
+    }
+    run = Run(workspace=Workspace(connections=sqlite))
+    found = medveil.compare(asked, out=tmp_path / "out", chosen=["mondrian"], run=run)
+    assert [one.reason for one in found] == [None] * len(found)
+    assert preview(asked, run=run).sampled == 60
+    with sqlite3.connect(tmp_path / "ward.db") as ward:
+        assert ward.execute("SELECT name FROM sqlite_master").fetchall() == [("patients",)]
+    ward.close()
 
 
 def test_connections_are_named_in_a_file_that_is_the_stewards_alone(tmp_path):

@@ -50,7 +50,8 @@ def anonymize(
     if run is None:
         run = Run(ledgers=Ledgers.of_user())
     if ledger is not None:
-        run = replace(run, ledgers=Ledgers(Path(ledger)))
+        kept = run.ledgers or Ledgers()
+        run = replace(run, ledgers=replace(kept, named=Path(ledger)))
     run = started(run, limits=limits, progress=progress, cancelled=cancelled)
     if connections is not None:
         named = Connections(connections) if isinstance(connections, Mapping) else read_connections(Path(connections))

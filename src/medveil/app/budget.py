@@ -39,38 +39,52 @@ class DataLedger:
 
     ledgers: Ledgers | None
     data: Path | None
-    ledger: Ledger | None
+    content: str | None = None
 
     def charge(self, policy: Policy) -> None:
         """Write down what a release spends before anything is drawn, also one that voids what was promised before."""
-        if self.ledgers is None or self.ledger is None:
+        if self.ledgers is None:
             return
         private = _private(policy)
-        if private is None:
-            if not self.ledger.there:
+        if private is not None:
+            self.ledgers.make_index()
+        with self.ledgers.held():
+            # Found again: since the run began another may have charged a copy of these data.
+            ledger = self.ledgers.of(self.data, must=_is_limited(policy), content=self.content)
+            if ledger is None or (private is None and not ledger.there):
                 return
-            entry = self.ledger.charge(Charge(policy.method.name, None, guarantee=False), None)
-        else:
-            spent = Charge(
-                policy.method.name, private.epsilon, private.delta, policy.method.guaranteed, _unit(policy, private)
-            )
-            entry = self.ledger.charge(spent, _budget(private))
-        self.ledgers.remember(self.data, self.ledger, entry)
+            if private is None:
+                entry = ledger.charge(Charge(policy.method.name, None, guarantee=False), None)
+            else:
+                spent = Charge(
+                    policy.method.name, private.epsilon, private.delta, policy.method.guaranteed, _unit(policy, private)
+                )
+                entry = ledger.charge(spent, _budget(private))
+            self.ledgers.remember(self.content, ledger, entry)
 
 
 def open_ledger(policy: Policy, data: Path | None, workspace: Workspace, ledgers: Ledgers | None) -> DataLedger:
     """The ledger of the data in a file, or of others where that is None; a budget needs one."""
-    private = _private(policy)
-    limited = private is not None and private.budget is not None
-    ledger = None if ledgers is None else ledgers.of(data, must=limited)
-    if limited and ledger is None:
+    if ledgers is None:
+        content, ledger = None, None
+    else:
+        # What no ledger is charged with, and none has been, need not be told from other data.
+        wanted = _private(policy) is not None or (ledgers.index is not None and ledgers.index.is_dir())
+        content = ledgers.content(data) if wanted else None
+        ledger = ledgers.of(data, must=_is_limited(policy), content=content)
+    if _is_limited(policy) and ledger is None:
         raise PolicyError(
             "The policy sets a budget, but nothing can write down what releases of these data spend.",
             "Name a ledger for them, or leave 'budget' out.",
         )
     if data is not None and ledger is not None and not ledger.there:
         _refuse_old_place(data, workspace, ledger)
-    return DataLedger(ledgers, data, ledger)
+    return DataLedger(ledgers, data, content)
+
+
+def _is_limited(policy: Policy) -> bool:
+    private = _private(policy)
+    return private is not None and private.budget is not None
 
 
 def _refuse_old_place(data: Path, workspace: Workspace, ledger: Ledger) -> None:

@@ -213,7 +213,7 @@ def _trials(
     # Nothing of a comparison leaves the house, so nothing is charged, and no budget has to be kept.
     for given in written["privacy"]:
         given.pop("budget", None)
-    written["output"] = {**written.get("output", {}), "report": False}
+    written["output"] = {**written.get("output", {}), "report": False, "database": None}
     # Only attacks put every method on one scale, those under differential privacy among them.
     written["evaluation"] = {"attacks": True, **written.get("evaluation", {}), "advice": False}
     of_model = sweep is not None and any(sweep.name in type(model).model_fields for model in policy.privacy)

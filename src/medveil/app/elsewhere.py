@@ -61,6 +61,8 @@ def run_elsewhere(
         "arguments": dict(arguments),
         "limits": asdict(run.limits),
         "root": run.workspace.root,
+        "also": run.workspace.also,
+        "connections": dict(run.workspace.connections.addresses),
         "owned": None if owned is None else owned.resolve(),
     }
     program = 0

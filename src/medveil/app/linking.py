@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from medveil.app.changing import release_key, warnings_on_dates
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.preparation import open_table, prepare, with_engine
+from medveil.app.proving import refuse_false_name
 from medveil.app.singling_out import refuse_what_names_people
 from medveil.cells import Cells, Subjects
 from medveil.engine import with_rows
@@ -124,6 +125,7 @@ def anonymize_view(plan: LinkedPlan, problem: Problem, run: Run, folder: Path) -
     method = plan.policy.method
     while True:
         draft = method.anonymize(problem, run)
+        refuse_false_name(draft, method)
         labelled = _read(plan, problem, draft, folder)
         people = len(np.unique(_people(problem)))
         lost = people - len(labelled.kept)

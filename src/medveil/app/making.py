@@ -22,7 +22,7 @@ from medveil.app.changing import keep_key
 from medveil.app.evaluating import PublishedTable
 from medveil.app.made import Made, measured, write_internal
 from medveil.app.preparation import data_path, open_data, prepare
-from medveil.app.proving import prove, refuse_weaker
+from medveil.app.proving import in_own_words, prove, refuse_weaker
 from medveil.app.singling_out import hides_nobody, refuse_telling_columns, refuse_telling_release, sensitive_warnings
 from medveil.errors import PolicyError
 from medveil.evaluation.comparison import Comparison
@@ -73,7 +73,8 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         ledger.charge(policy)
         run.step(Stage.SEARCH)
         draft = policy.method.anonymize(problem, run)
-        refuse_weaker(draft, problem)
+        refuse_weaker(draft, problem, policy.method)
+        draft = in_own_words(draft, problem)
         draft = replace(draft, promises=[*draft.promises, *problem.further], status=_status(draft, problem))
         run.step(Stage.WRITE)
         manifest = _write(policy, draft, problem, target)

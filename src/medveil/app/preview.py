@@ -57,7 +57,7 @@ def preview(
     table, total = (
         _made_up(checked, workspace, number, run) if private else _sample(checked, workspace, data, number, run)
     )
-    quick = {**checked.output.model_dump(exclude_unset=True), "report": False}
+    quick = {**checked.output.model_dump(exclude_unset=True), "report": False, "database": None}
     tried = checked.model_copy(
         update={
             "data": None,

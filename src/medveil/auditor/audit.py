@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from medveil.auditor.changed import ChangedSource, SourceTable, needs_secret
+from medveil.auditor.companions import companion_problems
 from medveil.auditor.context import Finding, Refuted
 from medveil.auditor.copies import copy_problems
 from medveil.auditor.door import Door, OpensDoor, Unreadable
@@ -62,7 +63,11 @@ def audit(
             interrupting=interrupting, memory=memory,
         )  # fmt: skip
     check_shape(manifest)
-    problems = [*_status_problems(manifest), *file_problems(folder, manifest, listed=listed or bool(manifest.files))]
+    problems = [
+        *_status_problems(manifest),
+        *file_problems(folder, manifest, listed=listed or bool(manifest.files)),
+        *companion_problems(manifest),
+    ]
     named = source.path if source is not None else None
     base = base or Workspace((named or folder / "any").parent)
     without_key = source is not None and secret is None and needs_secret(manifest.attributes)

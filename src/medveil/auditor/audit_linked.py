@@ -10,8 +10,10 @@ import duckdb
 import pyarrow.parquet as pq
 
 from medveil.auditor.changed import windows
+from medveil.auditor.companions import companion_problems
 from medveil.auditor.context import Finding, Refuted
 from medveil.auditor.door import Unreadable
+from medveil.auditor.fhir import ENDING as FHIR_ENDING
 from medveil.auditor.fhir import fhir_problems
 from medveil.auditor.files import check_shape, column_problems, file_problems
 from medveil.auditor.finding import find
@@ -55,7 +57,13 @@ def audit_linked(
     if len(windows([attribute for flat in flats.values() for attribute in flat.attributes])) > 1:
         raise InputError("The manifest is not one that medveil wrote.", "Was it changed by hand?")
     status = read_status(manifest.status)
-    problems = [*_status_problems(status), *file_problems(folder, manifest, listed=listed)]
+    told = {table["file"] for table in manifest.tables.values()}
+    told |= {name for name in manifest.files if name.endswith(FHIR_ENDING)}  # looked at with their tables
+    problems = [
+        *_status_problems(status),
+        *file_problems(folder, manifest, listed=listed),
+        *companion_problems(manifest, told),
+    ]
     with proving(spill, interrupting, memory) as connection:
         try:
             release = LinkedRelease(connection, folder, manifest)

@@ -62,6 +62,9 @@ class Check(ABC):
     about_records: ClassVar[bool] = True
     """Whether the claim is about the published records, so that a release without any satisfies nothing."""
 
+    files: ClassVar[frozenset[str]] = frozenset()
+    """The files beside the release that it looks at."""
+
     @abstractmethod
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         """Count again and compare with what the claim requires; may raise CannotTell or Refuted."""

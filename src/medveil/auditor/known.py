@@ -5,6 +5,7 @@ auditor calls proved was counted by code that stands here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from medveil.auditor.checks.class_size import ClassSizeCheck
 from medveil.auditor.checks.code_book import CodeBookCheck
@@ -19,22 +20,24 @@ from medveil.auditor.checks.mean_support import MeanSupportCheck
 from medveil.auditor.context import Check
 from medveil.auditor.models import MODELS
 
-CHECKS: Mapping[str, type[Check]] = {
-    **MODELS,
-    **{
-        check.name: check
-        for check in (
-            ClassSizeCheck,
-            CodeBookCheck,
-            CounterfeitCatalogCheck,
-            DeltaPresenceCheck,
-            DifferentialPrivacyCheck,
-            EhdsCheck,
-            GdprResearchCheck,
-            HCeilingCheck,
-            HipaaSafeHarborCheck,
-            KMAnonymityCheck,
-            MeanSupportCheck,
-        )
-    },
-}
+CHECKS: Mapping[str, type[Check]] = MappingProxyType(
+    {
+        **MODELS,
+        **{
+            check.name: check
+            for check in (
+                ClassSizeCheck,
+                CodeBookCheck,
+                CounterfeitCatalogCheck,
+                DeltaPresenceCheck,
+                DifferentialPrivacyCheck,
+                EhdsCheck,
+                GdprResearchCheck,
+                HCeilingCheck,
+                HipaaSafeHarborCheck,
+                KMAnonymityCheck,
+                MeanSupportCheck,
+            )
+        },
+    }
+)

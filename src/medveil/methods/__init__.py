@@ -20,6 +20,14 @@ def methods() -> Mapping[str, type[Method]]:
     return discover(sys.modules[__name__], Method)  # type: ignore[type-abstract]
 
 
+def own_methods() -> Mapping[str, type[Method]]:
+    """Those of medveil itself."""
+    from medveil.methods.method import Method  # noqa: PLC0415
+    from medveil.registry import built_in  # noqa: PLC0415
+
+    return built_in(sys.modules[__name__], Method)  # type: ignore[type-abstract]
+
+
 def figures_of(reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:
     """What the method of a manifest's entry shows of itself; nothing where the method is not known here."""
     method = methods().get(str(reported["name"]))

@@ -12,7 +12,9 @@ import hashlib
 import json
 import os
 import secrets
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,14 +26,18 @@ from medveil.sources.parts import home_of, is_parts, part_files
 
 LEDGERS = "ledgers"
 """What the index is called."""
+_HELD = ".held"
+"""The file of the index that a run holds while it finds a ledger and charges it."""
+_PATIENCE = 10.0
+"""Seconds that a run waits for another that is charging; that takes a moment."""
 
 
 @dataclass(frozen=True)
 class Ledgers:
     """Where ledgers are kept.
 
-    named: the ledger to use, whatever the data are. index: the user's folder of contents that are known; None where
-    copies are not to be found.
+    named: the ledger to use, whatever the data are; it must know what was charged for these data elsewhere.
+    index: the user's folder of contents that are known; None where copies are not to be found.
     """
 
     named: Path | None = None
@@ -42,34 +48,64 @@ class Ledgers:
         """Beside the data, with the index where the user's programs keep what they must not forget."""
         return Ledgers(index=system.state_folder() / LEDGERS)
 
-    def of(self, data: Path | None, *, must: bool) -> Ledger | None:
+    def of(self, data: Path | None, *, must: bool, content: str | None = None) -> Ledger | None:
         """The ledger of the data in a file; None for other data where none is named.
 
-        must: it will be charged against a budget, so that the index has to be writable too.
+        must: it will be charged against a budget, so that the index has to be writable too. content: the hash of the
+        data, where it is known.
         """
-        if self.named is not None:
-            return Ledger(self.named)
         if data is None:
-            return None
+            return None if self.named is None else Ledger(self.named)
         beside = Ledger.beside(home_of(data.resolve()))
-        if self.index is None:
-            return beside
-        if must:
+        if self.named is not None:
+            known = None
+            with suppress(InputError):  # naming a ledger is the way out of a damaged index
+                known = self._known(data, content)
+            return _continuing(Ledger(self.named), beside, known)
+        if must and self.index is not None:
             self._make_index(self.index)
-        elif not self.index.is_dir():
-            return beside
-        known = _KnownContent.read(self.index / content_hash(data))
+        known = self._known(data, content)
         return beside if known is None else known.ledger(beside)
 
-    def remember(self, data: Path | None, ledger: Ledger, last: LedgerEntry) -> None:
-        """Write down that the content of a file has this ledger, which has come to this entry."""
-        if self.index is None or self.named is not None or data is None:
+    def _known(self, data: Path, content: str | None) -> _KnownContent | None:
+        if self.index is None or not self.index.is_dir():
+            return None
+        return _KnownContent.read(self.index / (content or content_hash(data)))
+
+    def content(self, data: Path | None) -> str | None:
+        """What the index knows the data by; None where it knows nothing of them."""
+        return None if data is None or self.index is None else content_hash(data)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within this no other run of the user's finds or charges a ledger: of two copies that nobody knows yet, the
+        second finds what the first was charged.
+        """
+        if self.index is None or not self.index.is_dir() or not os.access(self.index, os.W_OK):
+            yield
             return
-        with suppress(OSError):  # an index that a budget needs was made before anything was charged
-            self.index.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(self.index, os.W_OK):
+        with (self.index / _HELD).open("a", encoding="utf-8") as stream:
+            until = time.monotonic() + _PATIENCE
+            while not system.lock(stream.fileno()):
+                if time.monotonic() > until:
+                    raise OutputError(
+                        f"The index of privacy ledgers in '{self.index}' is locked: another run is charging.",
+                        "Nothing was released. Try again when that is done.",
+                    )
+                time.sleep(_PATIENCE / 500)
+            yield
+
+    def remember(self, content: str | None, ledger: Ledger, last: LedgerEntry) -> None:
+        """Write down that data of this content have this ledger, which has come to this entry."""
+        if self.index is None or content is None or not os.access(self.index, os.W_OK):
             return
-        _KnownContent(ledger.path, last.number, last.hash).write(self.index / content_hash(data))
+        _KnownContent(ledger.path.resolve(), last.number, last.hash).write(self.index / content)
+
+    def make_index(self) -> None:
+        """Make the index, where that can be done; a budget without a ledger of its own refuses to go on without."""
+        if self.index is not None:
+            with suppress(OSError):
+                self.index.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     @staticmethod
     def _make_index(index: Path) -> None:
@@ -85,6 +121,25 @@ class Ledgers:
                 "known.",
                 "Nothing was released. Make it writable, or name the ledger of these data.",
             )
+
+
+def _continuing(named: Ledger, beside: Ledger, known: _KnownContent | None) -> Ledger:
+    """The ledger that was named, where it knows every release of these data that another one was charged with."""
+    before = None if known is None else known.last
+    if before is None and beside.there and beside.path.resolve() != named.path.resolve():
+        before = next(((entry.number, entry.hash) for entry in reversed(beside.entries())), None)
+    if before is None:
+        return named
+    number, last = before
+    entries = named.entries()
+    if len(entries) < number or entries[number - 1].hash != last:
+        elsewhere = beside.path if known is None else known.path
+        raise InputError(
+            f"These data already have the privacy ledger '{elsewhere}', and '{named.path}' lacks releases that it was "
+            "charged with.",
+            "Nothing was released. Name that ledger, or copy it, with its head, to where it is to be kept.",
+        )
+    return named
 
 
 def content_hash(data: Path) -> str:
@@ -125,6 +180,11 @@ class _KnownContent:
                 f"The index of privacy ledgers in '{place.parent}' cannot be written: {error.strerror}.",
                 "Nothing was released. Make it writable, or name the ledger of these data.",
             ) from None
+
+    @property
+    def last(self) -> tuple[int, str]:
+        """The number and the hash of the last entry that is known."""
+        return self.entries, self.hash
 
     def ledger(self, beside: Ledger) -> Ledger:
         """The ledger of this content, also where its file has one beside it, or has taken it along."""

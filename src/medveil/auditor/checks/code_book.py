@@ -38,6 +38,7 @@ class CodeBookCheck(Check):
 
     name: ClassVar[str] = "code-book"
     terms: ClassVar[frozenset[str]] = frozenset({"people"})
+    files: ClassVar[frozenset[str]] = frozenset({FILE})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         lines = read_code_book(evidence)

@@ -13,6 +13,7 @@ from medveil.auditor.context import ROUNDING, CannotTell, Check, Finding, Refute
 from medveil.auditor.evidence import Evidence
 from medveil.auditor.groups import need_groups
 from medveil.auditor.learning import SURE, learn
+from medveil.release.catalog import CATALOG
 
 EXACTLY_K = "exactly k"
 """How classes are filled where k alone is asked for: those that have fewer, and no farther."""
@@ -39,6 +40,7 @@ class CounterfeitCatalogCheck(Check):
 
     name: ClassVar[str] = "counterfeit-catalog"
     terms: ClassVar[frozenset[str]] = frozenset({"k", "lemma_1", "told", "posterior"})
+    files: ClassVar[frozenset[str]] = frozenset({CATALOG})
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
         terms = Terms(claim)

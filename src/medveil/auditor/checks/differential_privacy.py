@@ -16,7 +16,7 @@ from medveil.hierarchy.specification import OWN
 from medveil.table.domain import canonical, domain_of
 from medveil.table.schema import Kind
 
-PROVED_METHODS = {"dp-histogram", "dp-sampling", "ipa"}
+PROVED_METHODS = frozenset({"dp-histogram", "dp-sampling", "ipa"})
 """Methods whose proofs are medveil's own. No file shows that another method keeps what it says."""
 PAID_ROWS = {"published"}
 """Counted on the noisy table, and so free."""
@@ -40,6 +40,7 @@ class DifferentialPrivacyCheck(Check):
 
     name: ClassVar[str] = "differential-privacy"
     terms: ClassVar[frozenset[str]] = frozenset({"epsilon", "delta"})
+    files: ClassVar[frozenset[str]] = frozenset({MARGINALS})
     about_records: ClassVar[bool] = False
 
     def check(self, evidence: Evidence, claim: Mapping[str, Any]) -> Finding:
@@ -85,6 +86,8 @@ class DifferentialPrivacyCheck(Check):
         """Refute a published value that the policy did not declare; False where what it declares is not at hand."""
         try:
             known = declared_labels(evidence, name)
+        except NotOurs:
+            raise  # nobody here knows whether its groups are the same for all data
         except CannotTell:
             return False
         if known is None:
