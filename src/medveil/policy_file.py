@@ -29,9 +29,12 @@ class Lines:
     def number(self, location: Sequence[Any]) -> int | None:
         """The line, counted from 1, of the deepest part of a location that is in the file."""
         node, line = self.root, None
-        for part in location:
+        for given in location:
+            part = given
             try:
                 if isinstance(node, CommentedMap):
+                    # A key that YAML reads as a number or a date is a text in the policy.
+                    part = next((key for key in node if str(key) == given), given)
                     line = node.lc.key(part)[0] + 1
                 elif isinstance(node, CommentedSeq):
                     line = node.lc.item(part)[0] + 1

@@ -7,7 +7,7 @@ import pytest
 
 from medveil.auditor import audit
 from medveil.errors import InputError
-from medveil.release.manifest import read_manifest
+from medveil.release.manifest import file_hash, read_manifest
 from medveil.sources.opening import open_source
 
 COLUMNS = {"age": "qc", "sex": "qc", "disease": "sc"}
@@ -70,12 +70,25 @@ def test_a_damaged_file_proves_nothing(release, two, damage):
 def test_missing_and_extra_files_are_found(release, two):
     folder = release(COLUMNS, ROWS, [two])
     listed = json.loads((folder / "manifest.json").read_text())["files"]
-    rewrite(folder, files={**listed, "catalog.csv": "0" * 64})
+    rewrite(folder, files={**listed, "report.html": "0" * 64})
     (folder / "notes.txt").write_text("left behind")
     problems = audit(folder).problems
-    assert problems == ("the file 'catalog.csv' is missing", "the file 'notes.txt' is not listed in the manifest")
+    assert problems == ("the file 'report.html' is missing", "the file 'notes.txt' is not listed in the manifest")
     (folder / "release.csv").unlink()
     assert "the file 'release.csv' is missing" in audit(folder).problems
+
+
+def test_a_listed_file_needs_a_claim_about_it(release, two, make_claim):
+    folder = release(COLUMNS, ROWS, [two])
+    (folder / "notes.csv").write_text("age\n31\n")
+    listed = json.loads((folder / "manifest.json").read_text())["files"]
+    rewrite(folder, files={**listed, "notes.csv": file_hash(folder / "notes.csv")})
+    assert audit(folder).problems == ("the file 'notes.csv' is published beside the release, and no claim is about it",)
+    unheard = {**make_claim("unheard-of"), "parameters": {"notes": "notes.csv"}}
+    rewrite(folder, claims=[*json.loads((folder / "manifest.json").read_text())["claims"], unheard])
+    report = audit(folder)
+    assert not report.problems
+    assert report.status == "in part not checked by medveil"
 
 
 def test_a_manifest_that_lists_no_files_is_not_enough(release, two):

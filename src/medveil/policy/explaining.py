@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,11 +18,9 @@ from medveil.policy_file import Lines
 from medveil.sources.file import FileSpec
 
 _WRAPPER = re.compile(
-    r"(function|constrained|literal|tuple|list|dict|is-instance|union)[-\[].*|str|int|float|nullable|Range"
+    r"(function|constrained|literal|tuple|list|dict|is-instance|union)[-\[].*|str|int|float|nullable|Range|Codes"
 )
 """What pydantic puts into a location beside keys and positions."""
-
-
 _IN_WORDS = {
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
@@ -39,6 +37,8 @@ _IN_WORDS = {
     "model_type": "must be a mapping, such as {role: quasi}",
 }
 """What pydantic says in the words of Python, by its kind of fault."""
+_SHAPE = "shape"
+"""The kind of a fault of a value that has none of the shapes that it may have."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,16 @@ class _Fault:
 def explain(error: ValidationError, lines: Lines | None) -> list[Fault]:
     """What is wrong with a policy, each in a sentence, with the line of its file where it has one."""
     faults = [fault for detail in error.errors() for fault in _faults(detail, (), list(Policy.model_fields))]
-    return [_explain(fault, lines) for fault in _meant(faults)]
+    return list(dict.fromkeys(_explain(fault, lines) for fault in _in_one(_meant(faults))))
 
 
 def _faults(detail: Any, outer: tuple[Any, ...], known: list[str]) -> Iterator[_Fault]:
     """The faults behind one of pydantic's errors, down into the parts whose class is chosen by a name."""
-    inner = tuple(part for part in detail["loc"] if not isinstance(part, str) or not _WRAPPER.fullmatch(part))
+    named = _named(detail["loc"]) if not outer else 0
+    inner = (
+        *detail["loc"][:named],
+        *(part for part in detail["loc"][named:] if not isinstance(part, str) or not _WRAPPER.fullmatch(part)),
+    )
     place, kind = (*outer, *inner), detail["type"]
     if kind == "inside":
         for nested in detail["ctx"]["errors"]:
@@ -68,6 +72,16 @@ def _faults(detail: Any, outer: tuple[Any, ...], known: list[str]) -> Iterator[_
         yield _Fault(place, kind, str(detail["ctx"]["error"]), known)
     else:
         yield _Fault(place, kind, detail["msg"], known if outer else _known_keys(place[:-1]))
+
+
+def _named(location: tuple[Any, ...]) -> int:
+    """How many parts of a location are keys for certain: a table or a column may be called like a wrapper."""
+    match location:
+        case ("tables", _, "attributes", _, *_):
+            return 4
+        case ("tables" | "attributes", _, *_):
+            return 2
+    return 0
 
 
 def _meant(faults: list[_Fault]) -> list[_Fault]:
@@ -85,6 +99,25 @@ def _meant(faults: list[_Fault]) -> list[_Fault]:
     return [fault for fault in faults if not any(misses(fault, other) for other in faults)]
 
 
+def _in_one(faults: list[_Fault]) -> list[_Fault]:
+    """Where a value has none of the shapes that it may have, one fault that names them all."""
+    shapes: dict[tuple[Any, ...], list[str]] = {}
+    for fault in faults:
+        if fault.kind.endswith("_type"):
+            shapes.setdefault(fault.place, []).append(_in_words(fault).removeprefix("must be "))
+    told: list[_Fault] = []
+    for fault in faults:
+        if not fault.kind.endswith("_type"):
+            told.append(fault)
+        elif words := shapes.pop(fault.place, None):
+            told.append(replace(fault, kind=_SHAPE, message=f"must be {', or '.join(dict.fromkeys(words))}"))
+    return told
+
+
+def _in_words(fault: _Fault) -> str:
+    return _IN_WORDS.get(fault.kind) or fault.message.replace("Input should", "must", 1)
+
+
 def _explain(fault: _Fault, lines: Lines | None) -> Fault:
     """A fault in a sentence that says what to do. Values of the policy are not repeated."""
     place = ".".join(str(part) for part in fault.place)
@@ -94,7 +127,7 @@ def _explain(fault: _Fault, lines: Lines | None) -> Fault:
         return Fault(place, line, f"there is no such key. {hint}".rstrip())
     if fault.kind == "missing":
         return Fault(place, line, "it is required.")
-    words = _IN_WORDS.get(fault.kind) or fault.message.replace("Input should", "must", 1)
+    words = _in_words(fault)
     end = "" if words.endswith((".", "?")) else "."
     return Fault(place, line, f"{words[0].lower()}{words[1:]}{end}")
 
