@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ from medveil.hierarchy.hierarchy import Hierarchy, build
 from medveil.methods.problem import Problem
 from medveil.privacy.count import reference_of
 from medveil.privacy.model import PrivacyModel, Requirement
+from medveil.release.release import Release
 from medveil.sources.opening import open_source
 from medveil.table.domain import Domain
 from medveil.table.schema import Attribute, Kind, Role, Schema
@@ -69,3 +72,9 @@ def make_problem(
 def _hierarchy(domain: Domain, groups: Groups) -> Hierarchy:
     columns = [[level[value] for value in domain.values] for level in groups]
     return build(domain.values, columns, None, float(len(domain)), "column")
+
+
+def reported(release: Release) -> dict[str, Any]:
+    """What a method tells of its search: to recipients, and to the steward alone."""
+    search = json.loads((Path(release.folder) / "internal" / "search.json").read_text(encoding="utf-8"))
+    return {**release.manifest.method, **search}

@@ -62,13 +62,16 @@ class Optimal(Method):
 
     @classmethod
     def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:  # noqa: ARG003
+        search = internal.get("search")
+        if not search:
+            return []
         return [
             BarFigure(
                 "The search for the best levels",
                 "Of all combinations of levels only some had to be looked at; the others were ruled out by those.",
                 "combinations of levels",
                 ["all combinations", "looked at"],
-                {"combinations": [float(reported["nodes"]), float(reported["checks"])]},
+                {"combinations": [float(search["nodes"]), float(search["checks"])]},
             )
         ]
 
@@ -100,10 +103,10 @@ class Optimal(Method):
         return problem.draft(
             generalized(problem, found.levels),
             kept,
-            self.description(
-                loss=found.loss, optimal=found.proved, bound=found.bound, nodes=found.nodes, checks=found.checks
-            ),
+            self.description(loss=found.loss, optimal=found.proved),
             levels=levels,
+            # How the search went depends on originals that the same release may have.
+            internal={"search": {"bound": found.bound, "nodes": found.nodes, "checks": found.checks}},
         )
 
 

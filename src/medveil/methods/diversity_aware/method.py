@@ -57,8 +57,9 @@ class DiversityAware(Method):
     solved exactly and proved by a dual bound; centers then move to the medians of their clusters, and so on, until
     nothing is gained. Where a subject is declared, people are clustered, each with all of his or her records.
 
-    Above `blocks_above` people or records, rounds are made in blocks of neighbours. `cost` in the manifest is the sum
-    of distances to the centers of the last assignment, `bound` what no other assignment to them can go below.
+    Above `blocks_above` people or records, rounds are made in blocks of neighbours. `cost` in `internal/search.json`
+    is the sum of distances to the centers of the last assignment, `bound` what no other assignment to them can go
+    below; recipients are not told, since originals that one release may have differ in it.
 
     Aminifar, Rabbi, Pun and Lamo 2021, Diversity-aware anonymization for structured health data.
     """
@@ -177,7 +178,10 @@ class DiversityAware(Method):
 
     @classmethod
     def figures(cls, reported: Mapping[str, Any], internal: Mapping[str, Any]) -> list[Figure]:
-        made: list[Figure] = [Remark(gap_in_words(reported))]
+        # What clusters cost is computed from the values of the original: recipients are not told.
+        made: list[Figure] = (
+            [Remark(gap_in_words({**reported, **internal["search"]}))] if internal.get("search") else []
+        )
         costs = internal.get("clusters", {}).get("costs", [])
         if len(costs) > 1:
             places = sorted({*range(0, len(costs), -(-len(costs) // MOST_STEPS)), len(costs) - 1})
@@ -234,7 +238,14 @@ class DiversityAware(Method):
             np.ones(len(by_record), dtype=np.bool_),
             self.description(**_report(found, caps, self.diversity), privacy=reached),
             internal={
-                "clusters": {"costs": list(found.costs), "sizes": np.bincount(np.bincount(found.cluster)).tolist()}
+                "search": {
+                    "cost": found.cost,
+                    "bound": found.bound,
+                    "gap": found.gap,
+                    "measured_gap": found.measured_gap,
+                    "rounds": (len(found.costs) + 1) // 2,
+                },
+                "clusters": {"costs": list(found.costs), "sizes": np.bincount(np.bincount(found.cluster)).tolist()},
             },
         )
         forms = {column.name: self._form(column) for column in columns}
@@ -296,14 +307,9 @@ class DiversityAware(Method):
 
 
 def _report(found: Clustering, caps: Caps, diversity: bool) -> dict[str, Any]:
-    """What recipients may know of how the clusters were made."""
+    """What recipients may know of how the clusters were made: what the published table tells too."""
     sizes = np.bincount(found.cluster, minlength=caps.clusters)
     return {
-        "cost": found.cost,
-        "bound": found.bound,
-        "gap": found.gap,
-        "measured_gap": found.measured_gap,
-        "rounds": (len(found.costs) + 1) // 2,
         "clusters": caps.clusters,
         "sizes": [int(size) for size in (sizes.min(), sizes.max())],
         **({"least_alpha": str(caps.alpha), "excess": caps.excess} if diversity else {}),
