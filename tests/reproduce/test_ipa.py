@@ -9,7 +9,7 @@ import pytest
 from medveil.datasets.calibration import STROKE_DAYS, STROKES
 from medveil.datasets.diseases import STROKE
 from medveil.methods.dp.marginals import counted
-from medveil.reproduce.ipa import COUNTS, STAYS, IPAReproduction
+from medveil.reproduce.ipa import COUNTS, STAYS, IPAReproduction, falling
 from medveil.reproduce.ipa_data import SEXES, generated, k_anonymous
 from medveil.reproduce.reproduction import Agreement
 from medveil.run import Run
@@ -92,6 +92,20 @@ def test_the_paper_s_figures_are_those_that_patients_are_calibrated_to():
     assert {sex: tuple(columns[0]) for sex, columns in STAYS.items()} == STROKE_DAYS
     assert all(len(column) == 18 for columns in COUNTS.values() for column in columns)
     assert all(len(column) == 9 for columns in STAYS.values() for column in columns)
+
+
+@pytest.mark.parametrize(
+    ("means", "error", "verdict"),
+    [
+        ([0.3, 0.2, 0.2, 0.0], 0.0, Agreement.REPRODUCED),
+        ([0.3, 0.2, 0.201, 0.0], 0.0, Agreement.DIFFERS),
+        ([0.3, 0.2, 0.201, 0.0], 0.001, Agreement.UNDECIDED),
+        ([0.3, 0.2, 0.21, 0.0], 0.001, Agreement.DIFFERS),
+    ],
+)
+def test_what_rises_where_it_should_fall_is_undecided_only_as_far_as_chance_goes(means, error, verdict):
+    shape = (1, 4, 1)
+    assert falling(np.reshape(means, shape), np.full(shape, error**2))[0] is verdict
 
 
 def test_every_section_comes_with_a_verdict(monkeypatch):

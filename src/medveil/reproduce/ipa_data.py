@@ -91,10 +91,14 @@ class MadeTable:
 
 @dataclass(frozen=True)
 class Expected:
-    """The published form over all nodes: how likely each is chosen, what it loses, how high it is, what it answers."""
+    """The published form over all nodes: how likely each is chosen, what it loses, how high it is, what it answers.
+
+    again: what each loses in a second table that is drawn for it, which tells how much chance moves a loss.
+    """
 
     chance: Numbers
     losses: list[Losses]
+    again: list[Losses]
     heights: Integers
     answers: list[tuple[dict[str, Numbers], dict[str, Numbers]]]
 
@@ -228,6 +232,7 @@ class Patients:
         """
         space, known, random = self.grid.space, np.unique(self.table.values), np.random.default_rng()
         losses: dict[float, list[Losses]] = {epsilon: [] for epsilon in EPSILONS}
+        again: dict[float, list[Losses]] = {epsilon: [] for epsilon in EPSILONS}
         answers, heights = [], []
         for visited, here in enumerate(self.grid.every_table(self.table)):
             run.step(Stage.REPRODUCE, visited / space.size, "IPA as published, every node")
@@ -237,6 +242,7 @@ class Patients:
                 draws = Draws(random, parts(epsilon, PUBLISHED_SHARES))
                 made = perturb(here.levels, classes, threshold, known, draws)
                 losses[epsilon].append(made.losses)
+                again[epsilon].append(perturb(here.levels, classes, threshold, known, draws).losses)
                 if epsilon == EPSILONS[0]:
                     keys, counts, _ = rows_of(self.grid, classes, made)
                     part = whole_table(self.grid, here.levels, keys, counts)
@@ -245,6 +251,7 @@ class Patients:
             epsilon: Expected(
                 choice_of_nodes(parts(epsilon, PUBLISHED_SHARES)["node"], of_nodes),
                 of_nodes,
+                again[epsilon],
                 np.array(heights),
                 answers if epsilon == EPSILONS[0] else [],
             )
