@@ -146,7 +146,7 @@ def _losses(
         )
     note = (
         f"Adult, 32,561 rows; at most {CAP:.0%} counterfeits; k-anonymity has the least LM without suppression; "
-        "published: the paper's fill, people: the default. Both take the least LM plus the price of counterfeits. RCE "
+        "published: the paper's fill, people: the default. Both take the least LM plus 0.5 a counterfeit. RCE "
         "is the mean over the seven quasi-identifiers and occupation."
     )
     return ReproducedSection(title, tuple(lines), note)
@@ -344,7 +344,7 @@ def _costs(data: Path, run: Run) -> ReproducedSection:
 
 def _speed(problem: Problem, run: Run) -> ReproducedSection:
     """The whole search in passes of a plain k-check over the same nodes."""
-    method = HCeiling(h=0.3, max_counterfeits=CAP)
+    method = h_ceiling(0.3, CAP)
     crowd = residents_of(problem, None).crowd
     planner = Planner(crowd, method.settings(problem, 5, np.zeros(1)), run.random, lambda _stage, _share: None)
     nodes = planner.search.nodes(0.3, "record")

@@ -111,9 +111,13 @@ def make(problem: Problem, method: Method, run: Run) -> MadeRelease:
     )
 
 
+PRICE = 0.5
+"""What a counterfeit costs in the figures: so little that the cap decides, since the paper knows no price."""
+
+
 def h_ceiling(h: float, cap: float, **options: Any) -> HCeiling:
     """The method as the figures use it."""
-    return HCeiling(h=h, max_counterfeits=cap, **options)
+    return HCeiling(h=h, max_counterfeits=cap, price=PRICE, **options)
 
 
 def k_anonymity() -> Optimal:
