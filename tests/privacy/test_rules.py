@@ -57,7 +57,7 @@ def judged(model, table, *, closes=False, allowed=10**9):
     limits = rule.limits if rule.limits.size else unlimited(VALUES)
     certain = judge(
         table, sizes, limits, rule.summed, rule.excess, rule.beyond, rule.distinct, rule.complete,
-        closes, rule.least, allowed, most, verdicts,
+        closes, rule.least, allowed, most, verdicts, np.empty(VALUES, dtype=np.int64), np.empty(VALUES),
     )  # fmt: skip
     return verdicts, most, certain
 

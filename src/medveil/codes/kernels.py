@@ -6,21 +6,22 @@ Every kernel is compiled at its first call, cached on disk, and releases the int
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from medveil.codes.compiling import outer
 
 Codes = NDArray[np.int32]
 Keys = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def append_digit(keys: Keys, codes: Codes, lookup: Codes, radix: int) -> None:
     """Append one digit, the looked-up code of each cell, to its mixed-radix key."""
     for i in range(len(keys)):
         keys[i] = keys[i] * radix + lookup[codes[i]]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def rank_direct(keys: Keys, seen: Codes, ranks: Codes, first: NDArray[np.int64]) -> int:
     """Dense ranks of keys, in the order of first appearance, which goes to `first`; `seen` has a -1 for each key."""
     number = 0
@@ -35,7 +36,7 @@ def rank_direct(keys: Keys, seen: Codes, ranks: Codes, first: NDArray[np.int64])
     return number
 
 
-@njit(cache=True, nogil=True)
+@outer
 def rank_hashed(keys: Keys, bits: int, slots: Codes, ranks: Codes, first: NDArray[np.int64]) -> int:
     """The same for keys of any size, by 2^bits slots, each -1 at first and more than there are keys."""
     mask = np.int64((1 << bits) - 1)
@@ -57,14 +58,14 @@ def rank_hashed(keys: Keys, bits: int, slots: Codes, ranks: Codes, first: NDArra
     return number
 
 
-@njit(cache=True, nogil=True)
+@outer
 def add_counts(classes: Codes, counts: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
     """Add each cell's count to its class."""
     for i in range(len(classes)):
         sums[classes[i]] += counts[i]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def sort_by_class(classes: Codes, begins: NDArray[np.int64], order: NDArray[np.int64]) -> None:
     """The cells class by class, where class c begins at `begins[c]`, which is used up."""
     for i in range(len(classes)):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from medveil.codes.combine import Codes
+from medveil.codes.compiling import outer
 
 
 def most_matched(supply: Codes, demand: Codes, offsets: Codes, targets: Codes) -> Codes:
@@ -26,9 +26,9 @@ def most_matched(supply: Codes, demand: Codes, offsets: Codes, targets: Codes) -
     by_right = np.argsort(targets, kind="stable").astype(np.int64)
     right_offsets = np.searchsorted(targets[by_right], np.arange(len(demand) + 1)).astype(np.int64)
     order = np.argsort(np.diff(offsets), kind="stable").astype(np.int64)
-    return _flow(
+    placed = np.zeros(len(supply), dtype=np.int64)
+    _flow(
         supply.astype(np.int64),
-        demand.astype(np.int64),
         offsets.astype(np.int64),
         targets.astype(np.int64),
         left.astype(np.int64),
@@ -36,13 +36,21 @@ def most_matched(supply: Codes, demand: Codes, offsets: Codes, targets: Codes) -
         by_right,
         order,
         np.zeros(edges, dtype=np.int64),
+        placed,
+        demand.astype(np.int64),
+        np.zeros(len(demand), dtype=np.bool_),
+        np.full(len(demand), -1, dtype=np.int64),
+        np.full(len(supply), -1, dtype=np.int64),
+        np.empty(len(demand), dtype=np.int64),
+        np.empty(len(supply), dtype=np.int64),
+        np.empty(len(supply), dtype=np.int64),
     )
+    return placed
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _flow(
     supply: Codes,
-    demand: Codes,
     offsets: Codes,
     targets: Codes,
     left: Codes,
@@ -50,23 +58,26 @@ def _flow(
     by_right: Codes,
     order: Codes,
     flow: Codes,
-) -> NDArray[np.int64]:
-    placed = np.zeros(len(supply), dtype=np.int64)
-    room = demand.copy()
-    for i in order:
+    placed: Codes,
+    room: Codes,
+    dead: NDArray[np.bool_],
+    seen_right: Codes,
+    seen_left: Codes,
+    came_right: Codes,
+    came_left: Codes,
+    queue: Codes,
+) -> None:
+    """Fill `flow` and `placed` and use up `room`, which is the demand at first."""
+    for turn in range(len(order)):
+        i = order[turn]
         for edge in range(offsets[i], offsets[i + 1]):
             moved = min(supply[i] - placed[i], room[targets[edge]])
             flow[edge] += moved
             placed[i] += moved
             room[targets[edge]] -= moved
-    dead = np.zeros(len(demand), dtype=np.bool_)
-    seen_right = np.full(len(demand), -1, dtype=np.int64)
-    seen_left = np.full(len(supply), -1, dtype=np.int64)
-    came_right = np.empty(len(demand), dtype=np.int64)
-    came_left = np.empty(len(supply), dtype=np.int64)
-    queue = np.empty(len(supply), dtype=np.int64)
     search = 0
-    for i in order:
+    for turn in range(len(order)):
+        i = order[turn]
         while placed[i] < supply[i]:
             search += 1
             first, last, end = 0, 1, -1
@@ -112,4 +123,3 @@ def _flow(
                     break
                 flow[came_left[node]] -= moved
                 right = targets[came_left[node]]
-    return placed

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from medveil.codes.combine import Codes, combine
+from medveil.codes.compiling import outer
 from medveil.errors import InputError
 from medveil.evaluation.comparison import Comparison
 from medveil.evaluation.coverage import Coverage
@@ -94,7 +94,7 @@ def _overlapping(
     for start in range(0, groups, block):
         masks = [_masks(labels[j, start : start + block], coverage[j]) for j in order]
         places = np.cumsum([0, *(len(mask) for mask in masks)]).astype(np.int64)
-        offsets, members = _match(tuples, np.concatenate(masks), places[:-1])
+        offsets, members = _members(tuples, np.concatenate(masks), places[:-1])
         total += len(members)
         _check_pairs(total)
         found_tuples.append(np.repeat(np.arange(number), np.diff(offsets)))
@@ -115,7 +115,7 @@ def _masks(labels: NDArray[np.int32], coverage: Coverage) -> NDArray[np.uint64]:
     return table
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _fill(
     table: NDArray[np.uint64],
     labels: NDArray[np.int32],
@@ -130,15 +130,30 @@ def _fill(
                 table[leaf, word] |= bit
 
 
-@njit(cache=True, nogil=True)
-def _match(tuples: NDArray[np.int32], masks: NDArray[np.uint64], places: Codes) -> tuple[Codes, Codes]:
-    """Column j's masks begin at row `places[j]`."""
+def _members(tuples: NDArray[np.int32], masks: NDArray[np.uint64], places: Codes) -> tuple[Codes, Codes]:
+    """The groups of each tuple; column j's masks begin at row `places[j]`."""
+    number, most = tuples.shape[1], 64 * masks.shape[1]
+    offsets = np.zeros(number + 1, dtype=np.int64)
+    found = np.empty(max(number, 1024) + most, dtype=np.int64)
+    done = 0
+    while done < number:
+        done = int(_match(tuples, masks, places, done, offsets, found))
+        if done < number:
+            found = np.concatenate([found, np.empty(len(found), dtype=np.int64)])
+    return offsets, found[: offsets[number]].copy()
+
+
+@outer
+def _match(
+    tuples: NDArray[np.int32], masks: NDArray[np.uint64], places: Codes, start: int, offsets: Codes, classes: Codes
+) -> int:
+    """Look at tuples from `start` on, for as long as there is room for all groups; the tuple that is next."""
     columns, number = tuples.shape
     words = masks.shape[1]
-    offsets = np.zeros(number + 1, dtype=np.int64)
-    classes = np.empty(max(number, 1024), dtype=np.int64)
-    found = 0
-    for i in range(number):
+    found = offsets[start]
+    for i in range(start, number):
+        if found + 64 * words > len(classes):
+            return i
         for word in range(words):
             bits = masks[places[0] + tuples[0, i], word]
             for j in range(1, columns):
@@ -148,14 +163,9 @@ def _match(tuples: NDArray[np.int32], masks: NDArray[np.uint64], places: Codes) 
             at = word * 64
             while bits != 0:
                 if bits & np.uint64(1):
-                    if found == len(classes):
-                        larger = np.empty(2 * len(classes), dtype=np.int64)
-                        for place in range(found):  # a slice would bring texts of numba's errors to be compiled
-                            larger[place] = classes[place]
-                        classes = larger
                     classes[found] = at
                     found += 1
                 bits >>= np.uint64(1)
                 at += 1
         offsets[i + 1] = found
-    return offsets, classes[:found].copy()
+    return number

@@ -6,8 +6,9 @@ Every kernel is compiled at its first call, cached on disk, and releases the int
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from medveil.codes.compiling import outer
 
 Codes = NDArray[np.int32]
 
@@ -15,7 +16,7 @@ SMALL_COUNTER = 255
 """A counter of one byte tells class sizes apart up to here."""
 
 
-@njit(cache=True, nogil=True)
+@outer
 def count_direct(
     packs: Codes,
     lookup: Codes,
@@ -35,7 +36,7 @@ def count_direct(
         counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
 
 
-@njit(cache=True, nogil=True)
+@outer
 def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: NDArray[np.uint8]) -> None:
     """Count the records of each key; a counter stops at `enough`."""
     for i in range(len(keys)):
@@ -43,7 +44,7 @@ def count_keys(keys: Codes, weights: NDArray[np.uint8], enough: int, counters: N
         counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
 
 
-@njit(cache=True, nogil=True)
+@outer
 def count_small(
     packs: Codes,
     lookup: NDArray[np.int64],
@@ -77,10 +78,10 @@ def count_small(
             slots[i - begin] = key
             counters[key] = min(np.int64(counters[key]) + np.int64(weights[i]), enough)
         if len(counters) <= 16 * (end - begin):
-            for counter in counters:
-                if counter < enough:
-                    small += counter
-            counters[:] = 0
+            for slot in range(len(counters)):
+                if counters[slot] < enough:
+                    small += counters[slot]
+                counters[slot] = 0
         else:
             for i in range(end - begin):
                 if counters[slots[i]] < enough:
@@ -91,7 +92,7 @@ def count_small(
     return small, end
 
 
-@njit(cache=True, nogil=True)
+@outer
 def sum_small(counters: NDArray[np.uint8], enough: int) -> int:
     """The records in classes smaller than `enough`."""
     small = 0
@@ -101,7 +102,7 @@ def sum_small(counters: NDArray[np.uint8], enough: int) -> int:
     return small
 
 
-@njit(cache=True, nogil=True)
+@outer
 def hidden_by_code(
     packs: Codes,
     starts: NDArray[np.int64],
@@ -119,7 +120,7 @@ def hidden_by_code(
                 hidden[starts[p] + packs[p, i]] += weights[i]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def look_up(
     levels: NDArray[np.int64],
     widths: NDArray[np.int64],
@@ -159,7 +160,7 @@ def look_up(
     return key_space
 
 
-@njit(cache=True, nogil=True)
+@outer
 def number_classes(
     packs: Codes,
     lookup: Codes,
@@ -189,7 +190,8 @@ def number_classes(
             seen[key] = known
         classes[i] = known - 1
         sizes[known - 1] += counts[i]
-    for i in first[:number]:
+    for place in range(number):
+        i = first[place]
         key = lookup[packs[0, i]]
         for p in range(1, number_of_packs):
             key += lookup[starts[p] + packs[p, i]]
@@ -197,7 +199,7 @@ def number_classes(
     return number
 
 
-@njit(cache=True, nogil=True)
+@outer
 def leave_small(sizes: NDArray[np.int64], least: int, most: NDArray[np.int64], verdicts: NDArray[np.int8]) -> int:
     """Let classes of at least so many records stay, with the verdict 2, and no others, whose records are returned."""
     small = 0
@@ -209,14 +211,14 @@ def leave_small(sizes: NDArray[np.int64], least: int, most: NDArray[np.int64], v
     return small
 
 
-@njit(cache=True, nogil=True)
+@outer
 def cross_count(first: Codes, second: Codes, counts: NDArray[np.int64], table: NDArray[np.int64]) -> None:
     """Add each cell's count to the cross table of two of its codes."""
     for i in range(len(counts)):
         table[first[i], second[i]] += counts[i]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def small_in_cross(
     table: NDArray[np.int64],
     first_groups: Codes,
@@ -253,7 +255,7 @@ def small_in_cross(
                 merged[group, column] = 0
 
 
-@njit(cache=True, nogil=True)
+@outer
 def count_groups(
     codes: Codes,
     first: NDArray[np.int64],
@@ -272,7 +274,7 @@ def count_groups(
                 found[a, groups[starts[a] + codes[a, first[i]]]] += counts[i]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def at_most(nodes: NDArray[np.int8], levels: NDArray[np.int8], below: NDArray[np.bool_]) -> None:
     """Which of the nodes (one a column) are the given node or more specific in every attribute."""
     attributes, number = nodes.shape
@@ -284,7 +286,7 @@ def at_most(nodes: NDArray[np.int8], levels: NDArray[np.int8], below: NDArray[np
                 break
 
 
-@njit(cache=True, nogil=True)
+@outer
 def learn(
     nodes: NDArray[np.int8],
     levels: NDArray[np.int8],
@@ -318,7 +320,7 @@ def learn(
                     bounds[i] = max(bounds[i], base[i] + max(certain * added[i], least))
 
 
-@njit(cache=True, nogil=True)
+@outer
 def most_added(
     nodes: NDArray[np.int8],
     levels: NDArray[np.int8],
@@ -347,7 +349,7 @@ def most_added(
     return own, most
 
 
-@njit(cache=True, nogil=True)
+@outer
 def meet_alike(
     nodes: NDArray[np.int8],
     positions: NDArray[np.int64],

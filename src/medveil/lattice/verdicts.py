@@ -112,6 +112,8 @@ class Rules:
                     allowed,
                     most,
                     verdicts,
+                    room("held", width, np.int64),
+                    room("ceilings", width, np.float64),
                 )
                 if certain > allowed:
                     return Judged(combinations.codes, first, sizes, most, certain, None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from medveil.cells import Cells
+from medveil.codes.compiling import outer
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.model import Reference
@@ -37,10 +37,12 @@ def count_classes(
     if kept is not None:
         classes = np.where(kept, classes, np.int32(-1))
     counts = np.ascontiguousarray(cells.counts, dtype=np.int64)
-    records = _sums(classes, counts, number_of_classes)
+    records = np.zeros(number_of_classes, dtype=np.int64)
+    _add(classes, counts, records)
     population = None
     if cells.population is not None:
-        population = _sums(classes, np.ascontiguousarray(cells.population, dtype=np.int64), number_of_classes)
+        population = np.zeros(number_of_classes, dtype=np.int64)
+        _add(classes, np.ascontiguousarray(cells.population, dtype=np.int64), population)
     if not counts.all():
         classes = np.where(counts > 0, classes, np.int32(-1))
 
@@ -58,7 +60,7 @@ def count_classes(
         if cells.subjects is None and fits_table(number_of_classes, len(cells.domains[name]), len(cells)):
             table = np.zeros((number_of_classes, len(cells.domains[name])), dtype=np.int64)
             _cross_count(classes, values, counts, table)
-            histograms[name] = Histogram(*_filled(table, len(cells)))
+            histograms[name] = _entries(table, len(cells))
             continue
         by_value, _ = _sorted(_members(classes), values, len(cells.domains[name]))
         order, bounds = _sorted(by_value, classes, number_of_classes)
@@ -90,17 +92,15 @@ def _members(classes: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.flatnonzero(classes >= 0)
 
 
-@njit(cache=True, nogil=True)
-def _sums(classes: NDArray[np.int32], counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    """The sum of the counts of each class."""
-    sums = np.zeros(number, dtype=np.int64)
+@outer
+def _add(classes: NDArray[np.int32], counts: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+    """Add the count of each cell that is in a class to its class."""
     for cell in range(len(classes)):
         if classes[cell] >= 0:
             sums[classes[cell]] += counts[cell]
-    return sums
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _cross_count(
     classes: NDArray[np.int32], values: NDArray[np.int32], counts: NDArray[np.int64], table: NDArray[np.int64]
 ) -> None:
@@ -110,13 +110,20 @@ def _cross_count(
             table[classes[cell], values[cell]] += counts[cell]
 
 
-@njit(cache=True, nogil=True)
-def _filled(table: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The entries of a table that are not 0, at most so many, row by row: where each row begins, columns, entries."""
+def _entries(table: NDArray[np.int64], most: int) -> Histogram:
+    """The entries of a table that are not 0, at most so many, row by row."""
+    offsets = np.zeros(len(table) + 1, dtype=np.int64)
+    values, counts = np.empty(most + 1, dtype=np.int32), np.empty(most + 1, dtype=np.int64)
+    number = _fill(table, offsets, values, counts)
+    return Histogram(offsets, values[:number], counts[:number])
+
+
+@outer
+def _fill(
+    table: NDArray[np.int64], offsets: NDArray[np.int64], values: NDArray[np.int32], counts: NDArray[np.int64]
+) -> int:
+    """Where each row of a table begins among the entries that are not 0, their columns and the entries; how many."""
     rows, columns = table.shape
-    offsets = np.zeros(rows + 1, dtype=np.int64)
-    values = np.empty(most + 1, dtype=np.int32)
-    counts = np.empty(most + 1, dtype=np.int64)
     number = 0
     for row in range(rows):
         for column in range(columns):
@@ -125,7 +132,7 @@ def _filled(table: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDA
             counts[number] = table[row, column]
             number += table[row, column] != 0
         offsets[row + 1] = number
-    return offsets, values[:number], counts[:number]
+    return number
 
 
 def _runs(
@@ -146,28 +153,39 @@ def _run_sums(order: NDArray[np.int64], starts: NDArray[np.int64], counts: NDArr
     return np.diff(running[starts])
 
 
-@njit(cache=True, nogil=True)
 def _sorted(
     cells: NDArray[np.int64], keys: NDArray[np.int32], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The cells by ascending key, in their old order within a key, and where each key begins; keys below 0 left out."""
     bounds = np.zeros(number + 1, dtype=np.int64)
-    for cell in cells:
-        if keys[cell] >= 0:
-            bounds[keys[cell] + 1] += 1
-    for key in range(number):
-        bounds[key + 1] += bounds[key]
+    _count_keys(cells, keys, bounds)
     order = np.empty(bounds[number], dtype=np.int64)
-    position = bounds.copy()
-    for cell in cells:
-        key = keys[cell]
-        if key >= 0:
-            order[position[key]] = cell
-            position[key] += 1
+    _put_in_order(cells, keys, bounds.copy(), order)
     return order, bounds
 
 
-@njit(cache=True, nogil=True)
+@outer
+def _count_keys(cells: NDArray[np.int64], keys: NDArray[np.int32], bounds: NDArray[np.int64]) -> None:
+    """How many of the cells have a key below each."""
+    for i in range(len(cells)):
+        if keys[cells[i]] >= 0:
+            bounds[keys[cells[i]] + 1] += 1
+    for key in range(len(bounds) - 1):
+        bounds[key + 1] += bounds[key]
+
+
+@outer
+def _put_in_order(
+    cells: NDArray[np.int64], keys: NDArray[np.int32], places: NDArray[np.int64], order: NDArray[np.int64]
+) -> None:
+    """Put the cells where those of their key begin, which is used up."""
+    for i in range(len(cells)):
+        key = keys[cells[i]]
+        if key >= 0:
+            order[places[key]] = cells[i]
+            places[key] += 1
+
+
 def _distinct(
     order: NDArray[np.int64],
     starts: NDArray[np.int64],
@@ -175,9 +193,22 @@ def _distinct(
     people: NDArray[np.int32],
     number_of_people: int,
 ) -> NDArray[np.int64]:
-    """The number of distinct people in each run of cells: whoever was last seen in this run is counted already."""
-    last_seen = np.full(number_of_people, -1, dtype=np.int64)
+    """The number of distinct people in each run of cells."""
     found = np.zeros(len(starts) - 1, dtype=np.int64)
+    _count_distinct(order, starts, people_offsets, people, np.full(number_of_people, -1, dtype=np.int64), found)
+    return found
+
+
+@outer
+def _count_distinct(
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    people_offsets: NDArray[np.int64],
+    people: NDArray[np.int32],
+    last_seen: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> None:
+    """Whoever was last seen in a run is counted there already."""
     for run in range(len(found)):
         for i in range(starts[run], starts[run + 1]):
             cell = order[i]
@@ -185,4 +216,3 @@ def _distinct(
                 if last_seen[people[j]] != run:
                     last_seen[people[j]] = run
                     found[run] += 1
-    return found

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.privacy.keeping import ROUNDING, largest_part
 from medveil.privacy.rules import BEYOND, CEILING, FAILS, FLOOR_BEYOND, FLOOR_WITHIN, HOLDS, UNSURE, WITHIN
 
 
-@njit(cache=True, nogil=True)
+@outer
 def judge(
     table: NDArray[np.int64],
     sizes: NDArray[np.int64],
@@ -25,17 +25,18 @@ def judge(
     allowed: int,
     most: NDArray[np.int64],
     verdicts: NDArray[np.int8],
+    held_counts: NDArray[np.int64],
+    held_ceilings: NDArray[np.float64],
 ) -> int:
     """Take a rule's verdict of each class, and how many of its records can stay at most however it is divided.
 
     `table[i, s]` has the counts of class i. What `verdicts` and `most` hold of other rules stays where that is less;
     fewer than `least` records that can stay are none. `closes`: that of a class which fails nothing can stay. The
     records that cannot stay are returned; as soon as they are more than `allowed`, nothing else is looked at.
+    `held_counts` and `held_ceilings` are room for what one class has of each value.
     """
     certain = 0
     share = 1.0 - excess - ROUNDING
-    held_counts = np.empty(table.shape[1], dtype=np.int64)
-    held_ceilings = np.empty(table.shape[1], dtype=np.float64)
     for number in range(len(sizes)):
         size = sizes[number]
         if most[number] > 0:
@@ -58,7 +59,7 @@ def judge(
             if verdict == FAILS:
                 stays = 0
                 if held >= distinct and not closes:
-                    stays = largest_part(held_counts[:held], held_ceilings[:held], share, size, not summed)
+                    stays = largest_part(held_counts, held_ceilings, np.int64(0), held, share, size, not summed)
                 if complete:
                     for value in range(table.shape[1]):
                         if limits[FLOOR_BEYOND, value] > 0.0:
@@ -71,7 +72,7 @@ def judge(
     return certain
 
 
-@njit(cache=True, nogil=True)
+@outer
 def tabulate(
     classes: NDArray[np.int32],
     combinations: NDArray[np.int32],
@@ -80,6 +81,8 @@ def tabulate(
     table: NDArray[np.int64],
 ) -> None:
     """Fill the table of classes by values from cells, each of a combination of quasi-identifiers that has a class."""
-    table[:] = 0
+    for number in range(table.shape[0]):
+        for value in range(table.shape[1]):
+            table[number, value] = 0
     for cell in range(len(counts)):
         table[classes[combinations[cell]], values[cell]] += counts[cell]

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import inner, outer
 from medveil.privacy.classes import Classes, Histogram
 
 ROUNDING = 1e-9
@@ -51,7 +51,9 @@ def most_covered(
     `whole`: that a = 1 and every record counts for one s, so that k_s is at most floor(c_s m).
     """
     ceilings = covering.ceilings * (1.0 + ROUNDING)
-    return _most_covered(covering.offsets, covering.counts, ceilings, share - ROUNDING, records, whole)
+    found = np.zeros(len(records), dtype=np.int64)
+    _most_covered(covering.offsets, covering.counts, ceilings, share - ROUNDING, records, whole, found)
+    return found
 
 
 def most_below(
@@ -104,7 +106,7 @@ def running(histogram: Histogram, whole: NDArray[np.float64]) -> Covering:
     )
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _most_covered(
     offsets: NDArray[np.int64],
     counts: NDArray[np.int64],
@@ -112,19 +114,26 @@ def _most_covered(
     share: float,
     records: NDArray[np.int64],
     whole: bool,
-) -> NDArray[np.int64]:
-    found = np.zeros(len(records), dtype=np.int64)
+    found: NDArray[np.int64],
+) -> None:
     for number in range(len(records)):
-        begin, end = offsets[number], offsets[number + 1]
-        found[number] = largest_part(counts[begin:end], ceilings[begin:end], share, records[number], whole)
-    return found
+        found[number] = largest_part(
+            counts, ceilings, offsets[number], offsets[number + 1], share, records[number], whole
+        )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def largest_part(
-    counts: NDArray[np.int64], ceilings: NDArray[np.float64], share: float, records: int, whole: bool
+    counts: NDArray[np.int64],
+    ceilings: NDArray[np.float64],
+    start: int | np.int64,
+    end: int,
+    share: float,
+    records: int,
+    whole: bool,
 ) -> int:
-    """The m of `most_covered` for one class, with ceilings and share that are widened for rounding.
+    """The m of `most_covered` for one class, whose counts are those from `start` to before `end`, with ceilings and
+    share that are widened for rounding.
 
     `whole`: that no value may have more than its ceiling, so that of m records value s has at most floor(c_s m), and
     m is at most their sum over s. More than that sum is ruled out at once, as it does not fall where m grows.
@@ -132,7 +141,7 @@ def largest_part(
     most = float(records)
     while most > 0.0:
         scarce, ceiling = 0.0, 0.0
-        for i in range(len(counts)):
+        for i in range(start, end):
             if counts[i] < ceilings[i] * most:
                 scarce += counts[i]
             else:
@@ -144,7 +153,7 @@ def largest_part(
     stays = min(records, int(most * (1.0 + ROUNDING) + ROUNDING))
     while whole and stays > 0:
         room = 0
-        for i in range(len(counts)):
+        for i in range(start, end):
             room += min(counts[i], int(ceilings[i] * stays + ROUNDING))
         if room >= stays:
             break

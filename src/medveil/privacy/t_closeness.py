@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from medveil.codes.compiling import outer
 from medveil.errors import PolicyError
 from medveil.privacy.classes import Classes, Histogram
 from medveil.privacy.keeping import Covering, most_covered, running, side_by_side
@@ -154,22 +154,26 @@ class TCloseness(SensitiveModel):
 
 def equal(histogram: Histogram, whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """1/2 sum_i |p_i - q_i|, as the sum of what p has above q: needs only the values that a class holds."""
-    return _above(histogram.offsets, histogram.values, histogram.counts, whole)
+    found = np.zeros(len(histogram.offsets) - 1)
+    _above(histogram.offsets, histogram.values, histogram.counts, whole, found)
+    return found
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _above(
-    offsets: NDArray[np.int64], values: NDArray[np.int32], counts: NDArray[np.int64], whole: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """sum_i max(p_i - q_i, 0) of each class."""
-    found = np.zeros(len(offsets) - 1, dtype=np.float64)
+    offsets: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    whole: NDArray[np.float64],
+    found: NDArray[np.float64],
+) -> None:
+    """Add sum_i max(p_i - q_i, 0) of each class."""
     for number in range(len(found)):
         total = 0
         for i in range(offsets[number], offsets[number + 1]):
             total += counts[i]
         for i in range(offsets[number], offsets[number + 1]):
             found[number] += max(counts[i] / total - whole[values[i]], 0.0)
-    return found
 
 
 def ordered(histogram: Histogram, whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,9 +8,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.codes.kernels import add_counts, sort_by_class
 from medveil.codes.rank import fold, rank
 from medveil.risk.leakage_entries import Entries
@@ -57,7 +57,8 @@ class Counter:
         if space <= max(DIRECT, PER_ENTRY * len(entries.counts)):
             chosen = np.array(positions, dtype=np.int64)
             radices = np.array([entries.sizes[p] for p in positions], dtype=np.int64)
-            sums = _count(entries.codes, chosen, radices, entries.counts, space)
+            sums = np.zeros(space, dtype=np.int64)
+            _count(entries.codes, chosen, radices, entries.counts, sums)
         else:
             ranks, number = self._ranked(positions)
             sums = np.zeros(number, dtype=np.int64)
@@ -80,7 +81,10 @@ class Counter:
         begins = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=number)))).astype(np.int64)
         order = np.empty(len(ranks), dtype=np.int64)
         sort_by_class(ranks, begins[:-1].copy(), order)
-        remaining, unique = _within(order, begins, entries.person, mass, entries.people)
+        held, last_seen = np.zeros(entries.people), np.full(entries.people, -1, dtype=np.int64)
+        alone = np.zeros(entries.people, dtype=np.bool_)
+        remaining = _within(order, begins, entries.person, mass, held, last_seen, alone)
+        unique = int(np.count_nonzero(alone))
         return Division(number, min(_tidy(entries.initial - remaining), entries.initial), entropy, unique)
 
     def _ranked(self, positions: Positions) -> tuple[NDArray[np.int32], int]:
@@ -114,22 +118,20 @@ def _tidy(bits: float) -> float:
     return max(0.0, round(bits, 11))  # of two zeros the first is taken, which has no sign
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _count(
     codes: NDArray[np.int32],
     chosen: NDArray[np.int64],
     radices: NDArray[np.int64],
     counts: NDArray[np.int64],
-    space: int,
-) -> NDArray[np.int64]:
-    """The records of every combination of the chosen attributes, by its mixed-radix number."""
-    sums = np.zeros(space, dtype=np.int64)
+    sums: NDArray[np.int64],
+) -> None:
+    """Add the records of every combination of the chosen attributes, by its mixed-radix number."""
     for i in range(len(counts)):
         key = np.int64(0)
         for j in range(len(chosen)):
             key = key * radices[j] + codes[chosen[j], i]
         sums[key] += counts[i]
-    return sums
 
 
 SMALL = 1 << 16
@@ -147,22 +149,21 @@ def _sum_up(sums: NDArray[np.int64]) -> tuple[int, float, int]:
     return len(sums) - int(often[0]), weighted, int(often[1])
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _within(
     order: NDArray[np.int64],
     begins: NDArray[np.int64],
     person: NDArray[np.int32],
     mass: NDArray[np.float64],
-    people: int,
-) -> tuple[float, int]:
-    """What an attacker still does not know, and how many people some combination has for itself.
+    held: NDArray[np.float64],
+    last_seen: NDArray[np.int64],
+    alone: NDArray[np.bool_],
+) -> float:
+    """What an attacker still does not know; `alone` is marked for people whom some combination has for itself.
 
     Entries stand in `order` by combination. The rest is the sum over combinations j and people i of
     -p(i, j) log2( p(i, j) / p(j) ).
     """
-    held = np.zeros(people, dtype=np.float64)
-    last_seen = np.full(people, -1, dtype=np.int64)
-    alone = np.zeros(people, dtype=np.bool_)
     remaining = 0.0
     for j in range(len(begins) - 1):
         total = 0.0
@@ -183,8 +184,4 @@ def _within(
             if held[who] > 0.0:
                 remaining -= held[who] * np.log2(held[who] / total)
                 held[who] = 0.0
-    unique = 0
-    for who in range(people):
-        if alone[who]:
-            unique += 1
-    return remaining, unique
+    return remaining

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.evaluation.coverage import Coverage
 from medveil.evaluation.runs import are_whole
 from medveil.table.domain import Domain
@@ -81,7 +81,7 @@ def answer(codes: NDArray[np.int32], counts: Floats, query: Query, shares: Seque
     return float(_answer(len(query), a, b, c, first, second, third, counts))
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _answer(
     columns: int,
     a: NDArray[np.int32],

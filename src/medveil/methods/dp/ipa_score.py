@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice.space import Levels
 from medveil.loss.generalization import certainty_penalty
@@ -113,7 +113,7 @@ def node_losses(
     return losses
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _add_losses(
     codes: NDArray[np.int32],
     values: NDArray[np.int32],

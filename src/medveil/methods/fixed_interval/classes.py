@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from medveil.cells import Cells, Subjects
+from medveil.codes.compiling import outer
 from medveil.engine import with_rows
 from medveil.methods.fixed_interval.cleaning import Records
 from medveil.methods.fixed_interval.ranking import Ranking
@@ -90,7 +90,7 @@ def cut(rows: SourceRows, order: Places, units: Places, k: int) -> tuple[Ids, in
     return classes, int(number)
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _cut(
     order: Places, units: Places, people: Ids, number_of_people: int, number_of_rows: int, k: int
 ) -> tuple[Ids, int]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.lattice.space import Levels
 from medveil.methods.h_ceiling.boxes import Bounds, Checkpoint
 from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition, group_losses, of_parts
@@ -22,7 +22,7 @@ from medveil.methods.h_ceiling.people import Codes, Counts, PopulatedPlaces
 Numbers = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _raised(
     code: Codes,
     leaf: int,
@@ -48,7 +48,7 @@ def _raised(
     return total
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _grow(
     seed: int,
     codes: Counts,
@@ -90,7 +90,7 @@ def _grow(
     return size
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _nearest(
     leaf: int,
     codes: Counts,

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.methods.h_ceiling.objective import fewest
 from medveil.methods.h_ceiling.partition import ClassPartition
 from medveil.methods.h_ceiling.people import Counts
@@ -99,7 +99,7 @@ def _alike(order: Counts, keys: Sequence[Counts]) -> Counts:
     return np.flatnonzero(changes)
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _exchanged(sizes: Counts, starts: Counts, k: int) -> Counts:
     """Within each run of `starts`, whose sizes fall, an order in which neighbours add up to k: the largest that is
     left, then again and again the largest that does not pass k with it, or else the smallest.
@@ -138,7 +138,7 @@ def _exchanged(sizes: Counts, starts: Counts, k: int) -> Counts:
     return order
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _cut(sizes: Counts, region: Counts, k: int) -> Counts:
     """The run of each class, given in order, so that runs have k people or more, stay in their region and take the
     fewest counterfeits; -1 for the classes of a region that has fewer than k people in all.

@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.methods.h_ceiling.people import Codes, Counts
 
 
@@ -52,7 +52,7 @@ class Grouped:
     exposed: NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _group_value(
     forged: Counts, own: Counts, covers: Counts, group_of_forged: Counts, group_of_cover: Counts, room: Counts
 ) -> None:

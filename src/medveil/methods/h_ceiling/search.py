@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from medveil.codes.compiling import outer
 from medveil.lattice.space import Levels, Space, at_most
 from medveil.methods.h_ceiling.objective import Objective, bounds
 from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition, at_node
@@ -20,7 +20,7 @@ Step = Callable[[float | None], None]
 Ceiling = Literal["record", "mean"]
 
 
-@njit(cache=True, nogil=True)
+@outer
 def _worst(codes: NDArray[np.int32], losses: NDArray[np.float64], starts: NDArray[np.int64]) -> float:
     """The largest sum over the rows of `codes` of the loss of each code."""
     worst = 0.0
