@@ -65,7 +65,7 @@ def command(source: Path, policy: Path) -> Cost:
         wall = time.perf_counter() - started
     if child.returncode:
         raise SystemExit(f"{source}: the command ended with {child.returncode}.")
-    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
 
 
 def median(costs: list[Cost]) -> Cost:

@@ -61,7 +61,7 @@ def command(policy: Path, out: Path, minutes: float) -> Cost | None:
     if child.returncode:
         assert child.stderr is not None
         raise SystemExit(f"'{policy.stem}' ended with {child.returncode}: {child.stderr.read().decode()}")
-    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
 
 
 def slope(smaller: tuple[int, float], larger: tuple[int, float], start: float) -> float | None:
