@@ -13,6 +13,7 @@ from medveil.app.compare import ComparedRun, Sweep, Trial, compare, run_trials, 
 from medveil.app.elsewhere import Answer
 from medveil.datasets import patients
 from medveil.errors import InputError, OutputError, PolicyError
+from medveil.report.words import percent
 
 POLICY = """\
 data: patients.csv
@@ -101,6 +102,20 @@ def test_what_is_written_is_a_table_and_a_page_and_no_release(compared):
         assert list(figure.all("table"))
     names = [element.attributes["id"] for element in root.all() if "id" in element.attributes]
     assert len(names) == len(set(names))
+
+
+def test_those_who_compare_are_told_how_many_records_of_people_were_left_out(tmp_path):
+    """Recipients are not, where records belong to people: the share comes from the steward's files."""
+    pyarrow.csv.write_csv(patients(400, seed=2, patient_id=True), tmp_path / "patients.csv")
+    asked = POLICY.replace("attributes:\n", "attributes:\n  patient_id: {role: subject}\n")
+    asked = asked.replace("{role: quasi, hier", "{role: quasi, max_level: 1, hier").replace("n: 0.05", "n: 0.9")
+    (tmp_path / "policy.yaml").write_text(asked)
+    out = tmp_path / "out"
+    (outcome,) = compare(tmp_path / "policy.yaml", out=out, chosen=["optimal"], sweep=Sweep("k", (10,)))
+    assert outcome.rows["input"] == 400
+    assert outcome.rows["suppressed"] > 0
+    share = percent(outcome.rows["suppressed"] / 400)
+    assert share in (out / "comparison.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

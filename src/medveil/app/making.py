@@ -98,6 +98,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
                 "seed": policy.seed,
                 "folder": str(workspace.folder.resolve()),
                 "snapshot_sha256": problem.engine.snapshot.sha256,
+                "rows": dict(manifest.rows),
                 "warnings": warnings,
             },
             **draft.internal,

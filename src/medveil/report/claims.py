@@ -22,6 +22,10 @@ _COUNTED: Mapping[Any, str] = {
 }
 
 
+NOT_TOLD = "not told"
+"""What stands for a figure that holds by proof, or that would tell the values of records that are left out."""
+
+
 def in_words(claim: Claim) -> str:
     """One claim as a sentence; the model's own summary where nothing simpler is known."""
     model = model_of(claim)
@@ -84,7 +88,7 @@ def claims_table(claims: Sequence[Claim]) -> PageTable:
         [
             str(claim["summary"]),
             claim_figures(claim["required"]),
-            claim_figures(claim.get("achieved")),
+            NOT_TOLD if claim.get("achieved") is None else claim_figures(claim["achieved"]),
             _HOLDS[claim.get("holds")],
             str(claim["basis"]),
         ]

@@ -184,5 +184,5 @@ def _checklist(profile: Profile, claim: Mapping[str, Any]) -> Section:
 
 
 def plain_columns(manifest: Manifest) -> list[str]:
-    """The columns that are published as they are."""
-    return [str(attribute["name"]) for attribute in manifest.attributes if attribute["role"] == "plain"]
+    """The columns that are published as they are; those that a method makes are none of the source's."""
+    return [str(a["name"]) for a in manifest.attributes if a["role"] == "plain" and not a.get("made")]

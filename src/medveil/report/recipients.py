@@ -43,7 +43,6 @@ from medveil.report.words import clean, plural
 from medveil.table.arrow import numpy_of
 from medveil.table.formulas import formula_cells
 from medveil.table.labels import parse_label, set_label
-from medveil.table.schema import Role
 
 THRESHOLD = 0.2
 IDS = "ids"
@@ -126,7 +125,7 @@ def _left_open(manifest: Manifest) -> Section:
     models = [known for claim in manifest.claims if (known := model_of(claim)) is not None]
     method = methods().get(str(manifest.method["name"]))
     said = [*(model.leaves_open for model in models), *([] if method is None else [method.leaves_open])]
-    if any(a["role"] == Role.PLAIN.value for a in manifest.attributes):
+    if plain_columns(manifest):
         said.append(
             "Columns that are published as they are count as known to nobody: someone who knows them of a "
             "person may find the person by them."

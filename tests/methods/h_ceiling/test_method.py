@@ -17,6 +17,7 @@ from medveil.errors import InputError, PolicyError, UnreachableError
 from medveil.release.catalog import catalog_of
 from medveil.release.manifest import file_hash, read_manifest
 from medveil.release.truthful import derive
+from medveil.report.common import plain_columns
 from medveil.sources.opening import open_source
 
 AGE = {"role": "quasi", "hierarchy": {"type": "intervals", "domain": [0, 99], "widths": [5, 10, 20]}}
@@ -254,6 +255,10 @@ def test_refuse_covers_everybody_or_nobody(people):
         medveil.anonymize(people, policy({**few, "on_failure": "refuse"}, privacy))
     whole = medveil.anonymize(people, policy({"on_failure": "refuse"}))
     assert whole.manifest.rows["suppressed"] == 0
+
+
+def test_class_ids_are_no_column_of_the_source_that_somebody_may_know(people):
+    assert plain_columns(medveil.anonymize(people, policy()).manifest) == []
 
 
 def test_class_ids_are_in_random_order(people):
