@@ -176,3 +176,30 @@ def test_a_column_that_is_attested_away_in_the_manifest_still_needs_its_words(ta
     manifest["claims"][-1]["parameters"] = {}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     assert medveil.audit(folder).refuted
+
+
+@pytest.mark.parametrize(
+    ("label", "fault"),
+    [(f"<{BOTTOM - 5}", "not one group"), (str(BOTTOM - 1), "not one group"), (f"<={BOTTOM - 1}", ""), ("1950s", "")],
+)
+def test_the_auditor_finds_years_of_birth_that_tell_ages_over_89(table, tmp_path, label, fault):
+    born = {"birthdate": {"role": "quasi", "hierarchy": {"type": "dates", "levels": ["year"]}, "max_level": 1}}
+    release = medveil.anonymize(table, policy(born), out=tmp_path / "out")
+    assert f"<{BOTTOM}" in published(release, "birthdate")
+    path = tmp_path / "out" / "release.csv"
+    lines = path.read_text(encoding="utf-8").replace(f"<{BOTTOM}", label).splitlines()
+    path.write_text("\n".join([lines[0], *sorted(lines[1:])]) + "\n", encoding="utf-8")
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    manifest["files"]["release.csv"] = file_hash(path)
+    (tmp_path / "out/manifest.json").write_text(json.dumps(manifest))
+    claims = {found.claim["model"]: found.finding for found in medveil.audit(tmp_path / "out").findings}
+    assert (claims["hipaa-safe-harbor"].holds is False) == bool(fault)
+    assert fault in claims["hipaa-safe-harbor"].note
+
+
+def test_births_that_are_one_group_too_late_are_found(table, tmp_path):
+    """Whoever was born in the first year that is told is 90 in a year that the release tells too."""
+    table["admitted"] = [f"{BOTTOM + 90}-05-01" for _ in table["admitted"]]
+    dates = {"role": "quasi", "hierarchy": {"type": "dates", "levels": ["year"]}}
+    with pytest.raises(PolicyError, match=f"one group only before {BOTTOM}"):
+        medveil.anonymize(table, policy({"birthdate": dates, "admitted": dates}), out=tmp_path / "out")

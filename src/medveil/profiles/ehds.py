@@ -12,15 +12,24 @@ class Ehds(EuropeanProfile):
     """Data for secondary use under the European Health Data Space, as far as columns show it.
 
     Article 66: data are made available anonymous (`format: anonymous`) where that is enough for the purpose, else
-    pseudonymous (`format: pseudonymous`), and in a secure processing environment alone (Article 73): the manifest says
-    so. What each format refuses and fills in is as in `gdpr-research`.
+    pseudonymous (`format: pseudonymous`), and the manifest says that these are for a secure environment only. Under a
+    data permit users reach either in a secure processing environment (Article 73), out of which they may take what is
+    not personal: a person attests it. What each format refuses and fills in is as in `gdpr-research`.
     """
 
     name: ClassVar[str] = "ehds"
     title: ClassVar[str] = "the European Health Data Space, Regulation (EU) 2025/327"
 
     def anonymous(self, people: int) -> list[Point]:
-        return groups("Art. 66(2)", people)
+        return [
+            *groups("Art. 66(2)", people),
+            Point(
+                "Art. 73",
+                "That users with a data permit reach anonymous data too in a secure processing environment, and take "
+                "out nothing that is personal.",
+                By.PERSON,
+            ),
+        ]
 
     def pseudonymous(self) -> list[Point]:
         return [
@@ -44,7 +53,15 @@ class Ehds(EuropeanProfile):
     def attested(self) -> list[Point]:
         return [
             Point("Art. 66(1)", "That the data are limited to what the purpose in the permit needs.", By.PERSON),
-            Point("Art. 68", "That there is a data permit, and that this release is what it allows.", By.PERSON),
-            Point("Art. 71", "That people who opted out are not among the records.", By.PERSON),
-            Point("Art. 61", "That users are bound not to identify anybody.", By.PERSON),
+            Point(
+                "Art. 68 and 69",
+                "That there is a data permit or an approved data request, and that this release is what it allows.",
+                By.PERSON,
+            ),
+            Point(
+                "Art. 71",
+                "That people who opted out are not among the records, unless national law lets them be used for this.",
+                By.PERSON,
+            ),
+            Point("Art. 61(3)", "That users know that they must not identify anybody.", By.PERSON),
         ]

@@ -16,7 +16,8 @@ from medveil.table.schema import Kind, Role
 AGES = Intervals(domain=(0, 119), widths=(5, 10, 20, 40), top=90)
 YEARS = Dates(levels=("year", "decade"))
 AGENCY = 11
-"""People in a group by the threshold of 0.09 that the European Medicines Agency set for reports of trials."""
+"""People in a group by the threshold of 0.09 that the European Medicines Agency recommends for clinical reports: one in
+eleven is 0.091, which is the usual reading."""
 NOT_A_PERSON = "take it out, or give it 'role: identifier'"
 
 
@@ -32,8 +33,8 @@ class EuropeanProfile(Profile):
         Field(
             ge=2,
             le=1000,
-            description="The least number of people in a group of an anonymous release. 11 is the threshold of 0.09 of "
-            "the European Medicines Agency; another number is left to a person to attest.",
+            description="The least number of people in a group of an anonymous release. 11 is the usual reading of the "
+            "threshold of 0.09 that the European Medicines Agency recommends; another is left to a person to attest.",
         ),
     ] = AGENCY
 

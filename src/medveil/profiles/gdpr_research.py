@@ -43,6 +43,10 @@ class GdprResearch(EuropeanProfile):
                 "That no column and no person is in the release that the research does not need.",
                 By.PERSON,
             ),
-            Point("Art. 6 and 9(2)(j)", "That there is a legal basis for processing data about health.", By.PERSON),
-            Point("Art. 35", "That the risks for people were assessed beforehand.", By.PERSON),
+            Point(
+                "Art. 6 and 9(2)",
+                "That there is a legal basis for processing data about health, such as 9(2)(j).",
+                By.PERSON,
+            ),
+            Point("Art. 35", "That the risks for people were assessed beforehand, where they are high.", By.PERSON),
         ]

@@ -88,10 +88,12 @@ class HipaaSafeHarbor(Profile):
         years = [c.name for c in columns if c.derived is None and c.role is Role.QUASI and _is_date(c)]
         days = [c.name for c in columns if c.derived == "days_since"]
         both = {"years_beside_days": [*years, *days]} if years and days else {}
+        births = [c for c in columns if c.derived is None and _is_birth(c) and c.name not in outcome.attested]
+        born = {"births_before": _oldest_birth()} if births else {}
         # Ages at one date are compared with the years of later dates by the auditor; of others nobody says when.
         loose = [c.name for c in columns if c.name in ages and not (c.derived == "age_at" and c.counted_from is None)]
         later = {"ages_beside_dates": [*loose, *years, *days]} if loose and (years or days) else {}
-        return {"ages": [name for name in ages if name not in outcome.attested], **areas, **both, **later}
+        return {"ages": [name for name in ages if name not in outcome.attested], **areas, **both, **born, **later}
 
     def checklist(self, parameters: Mapping[str, Any]) -> list[Point]:
         points = [
@@ -119,6 +121,7 @@ class HipaaSafeHarbor(Profile):
         return [
             *points,
             Point("", f"{seen}values, and cannot know what a code means.", By.PERSON),
+            Point("(i)", "That nothing identifies relatives, employers or household members either.", By.PERSON),
             Point("(ii)", "That nobody in the house knows how what is left could identify a person.", By.PERSON),
         ]
 
@@ -175,9 +178,9 @@ def _age(column: ProfiledColumn) -> Ruling:
 
 def _birth(column: ProfiledColumn) -> Ruling | None:
     """Births so early that somebody would be 90 by now are one group."""
-    if column.guess.concept != "birth" and not Name(column.name).says(DEMOGRAPHIC[1].patterns):
+    if not _is_birth(column):
         return None
-    least = dt.datetime.now(tz=dt.UTC).year - OLDEST + 1
+    least = _oldest_birth()
     looks = "it tells when people were born (C)"
     remedy = f"publish the age with 'derive: {{age_at: DATE, name: age}}', or births before {least} as one group"
     given = column.hierarchy
@@ -193,6 +196,15 @@ def _birth(column: ProfiledColumn) -> Ruling | None:
         if given is None:
             return Ruling(hierarchy=TopBottom(bottom=least), min_level=1)
     return _left_to_a_person(column, looks, remedy)
+
+
+def _is_birth(column: ProfiledColumn) -> bool:
+    return column.guess.concept == "birth" or Name(column.name).says(DEMOGRAPHIC[1].patterns)
+
+
+def _oldest_birth() -> int:
+    """The year before which births are one group: whoever was born in it is 89 at most by now."""
+    return dt.datetime.now(tz=dt.UTC).year - OLDEST + 1
 
 
 def _date(column: ProfiledColumn) -> Ruling | None:

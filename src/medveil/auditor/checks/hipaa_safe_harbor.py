@@ -10,6 +10,7 @@ from medveil.auditor.context import Check, Finding, Refuted
 from medveil.auditor.evidence import Evidence
 from medveil.guessing.name import Name
 from medveil.guessing.values import PATTERNS
+from medveil.guessing.words import DEMOGRAPHIC
 from medveil.table.domain import read_number
 from medveil.table.labels import ANYTHING, parse_label
 
@@ -20,6 +21,7 @@ WITHIN_A_YEAR = re.compile(r"\d{4}-(\d\d|Q[1-4]|W\d\d)(?!\d)")
 AREA = re.compile(r"(\d{3})\*\*|\d\d\*{3}|\d\*{4}|\*")
 YEAR = re.compile(r"(?<!\d)((?:18|19|20|21)\d\d)(?!\d)")
 YEAR_NAMES = "year* yr jahr* annee* ano"
+BIRTHS = DEMOGRAPHIC[1].patterns
 AGES = "age ages alter lebensalter edad"
 FLAGS = frozenset({"0", "1", "y", "n", "yes", "no", "true", "false", ANYTHING})
 
@@ -27,7 +29,8 @@ FLAGS = frozenset({"0", "1", "y", "n", "yes", "no", "true", "false", ANYTHING})
 class HipaaSafeHarborCheck(Check):
     """No published column holds what 45 CFR 164.514(b)(2) lists, as far as names and the form of values show: nothing
     that reads as one of the identifiers, no date finer than the year, no shifted date, no age of 90 or more, none that
-    the years of later dates make one, and of postal codes three digits of areas where more than 20,000 people live.
+    the years of later dates make one, no year of birth that tells one, and of postal codes three digits of areas where
+    more than 20,000 people live.
     Columns that a person attests are left out.
     """
 
@@ -40,15 +43,21 @@ class HipaaSafeHarborCheck(Check):
         attested, ages = claim["parameters"].get("attested"), claim["parameters"].get("ages")
         if not isinstance(attested, Mapping) or not isinstance(ages, list | tuple):
             raise Refuted("the claim does not say what people attest, and what is an age")
-        faults, latest, counted = [], 0, []
+        faults, latest, counted, births = [], 0, [], []
         for name, attribute, shown in evidence.shown(attested):
             values = [value for value in shown if value != ANYTHING]
             own = str(attribute["name"])
             faults += [f"'{name}' {fault}" for fault in _faults(own, attribute, values, is_age=name in ages)]
             latest = max([latest, *_years(own, attribute, values)])
             counted += [(name, at, values)] if (at := _counted_at(attribute)) is not None else []
+            births += [(name, values)] if attribute.get("change") is None and Name(own).says(BIRTHS) else []
         for name, at, values in counted:
             faults += [f"'{name}' {fault}" for fault in _older_by_then(values, latest - at)]
+        before = claim["parameters"].get("births_before")
+        if births and not isinstance(before, int):
+            raise Refuted("the claim does not say before which year births are one group")
+        for name, values in births:
+            faults += [f"'{name}' {fault}" for fault in _old_births(values, before, latest)]
         return Finding({"faults": len(faults)}, not faults, "; ".join(faults))
 
 
@@ -98,6 +107,19 @@ def _years(name: str, attribute: Mapping[str, Any], values: Sequence[str]) -> li
         return []
     found = (YEAR.findall(value) for value in values)
     return [min(map(int, years)) for years in found if years]
+
+
+def _old_births(values: Sequence[str], before: int, latest: int) -> Iterator[str]:
+    """Whether births that tell an age of 90 or more, in any year that the release tells, are told apart."""
+    if latest - before >= OLDEST:
+        yield f"is one group only before {before}, when some are {OLDEST} in {latest}"
+    for label in values:
+        told = [int(year) for year in YEAR.findall(label)]
+        # `<=1936` says as much as `<1937`.
+        first = min(told, default=before) + label.startswith("<=")
+        if first < before:
+            yield f"tells births before {before} that are not one group"
+            return
 
 
 def _older_by_then(values: Sequence[str], later: int) -> Iterator[str]:
