@@ -13,14 +13,15 @@ from medveil.errors import InputError, MedveilError, PolicyError
 from medveil.release.manifest import file_hash
 from medveil.run import Run
 
+BORN = {
+    "role": "quasi",
+    "derive": {"age_at": "2021-03-01", "name": "age"},
+    "hierarchy": {"type": "intervals", "widths": [10, 50]},
+}
 POLICY = {
     "attributes": {
         "patient": {"role": "key"},
-        "born": {
-            "role": "quasi",
-            "derive": {"age_at": "2021-03-01", "name": "age"},
-            "hierarchy": {"type": "intervals", "widths": [10, 50]},
-        },
+        "born": BORN,
         "sex": {"role": "quasi"},
         "start": {"role": "date", "shift": {"days": 100}},
         "stop": {"role": "plain", "derive": {"days_after": "start", "name": "stay"}},
@@ -333,3 +334,18 @@ def test_too_little_memory_is_said_with_how_much_there_was(visits, tmp_path):
         medveil.audit(tmp_path / "out", visits, run=short)
     with pytest.raises(MedveilError, match=r"Counting needs more than the 976.5 KiB of memory.*--memory"):
         medveil.anonymize(visits, POLICY, run=short)
+
+
+def test_days_beyond_the_most_are_missing_and_counted(visits, tmp_path):
+    derived = {"role": "plain", "derive": {"days_since": "start", "most": 40, "name": "day"}}
+    told = []
+    policy = {**POLICY, "attributes": {**POLICY["attributes"], "seen": derived}}
+    release = medveil.anonymize(visits, policy, out=tmp_path / "out", progress=lambda event: told.append(event.words))
+    assert {row["day"] for row in released(release)} == {0, 40, None}
+    assert any("'day' is missing in 10 records" in words for words in told)
+    assert medveil.audit(tmp_path / "out", visits).ok
+    path = tmp_path / "out/manifest.json"
+    path.write_text(path.read_text().replace('"most": 40', '"most": 39'))
+    assert medveil.audit(tmp_path / "out", visits).refuted
+    with pytest.raises(PolicyError, match="'most' is for days"):
+        medveil.anonymize(visits, {**POLICY, "attributes": {"born": {**BORN, "derive": {"age_at": "seen", "most": 9}}}})

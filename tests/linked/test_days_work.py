@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 import medveil
+from medveil.errors import PolicyError
 
 CSV = Path(__file__).parents[3] / "shared/data/synthea/csv"
 pytestmark = pytest.mark.skipif(not CSV.is_dir(), reason="the public data are not on this machine")
@@ -136,7 +137,7 @@ tables:
     data: {CSV}/conditions.csv.gz
     key: {{PATIENT: patients.Id}}
     attributes:
-      START: {{role: plain, derive: {{days_since: conditions.START, name: day}}}}
+      START: {{role: plain, derive: {{days_since: conditions.START, most: 32870, name: day}}}}
       STOP:  {{role: plain, derive: {{days_after: START, name: days}}}}
       CODE:  {{role: sensitive, type: code, set: true}}
   immunizations:
@@ -178,6 +179,17 @@ def test_under_safe_harbor_years_and_days_are_published_and_no_date(safe):
     assert (areas, first) == (0, 0)
     page = (made.folder / "report.html").read_text(encoding="utf-8")
     assert "to be attested by a person" in page
+
+
+def test_under_safe_harbor_nobodys_diagnoses_are_ninety_years_apart(safe):
+    """The sample has people whose diagnoses are: days since the first would tell that they are over 89."""
+    made, policy = safe
+    ((longest,),) = ask(made, "SELECT max(day::INT) FROM conditions")
+    assert 30_000 < longest <= 32_870
+    bare = policy.with_name("bare.yaml")
+    bare.write_text(SAFE.replace(", most: 32870", ""), encoding="utf-8")
+    with pytest.raises(PolicyError, match=r"'conditions\.day' tells 90 years of a life: .* 'most: 32870'"):
+        medveil.anonymize(str(bare))
 
 
 def test_days_since_the_first_are_fingerprints_as_much_as_shifted_dates(safe):

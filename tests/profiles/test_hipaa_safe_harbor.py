@@ -203,3 +203,20 @@ def test_births_that_are_one_group_too_late_are_found(table, tmp_path):
     dates = {"role": "quasi", "hierarchy": {"type": "dates", "levels": ["year"]}}
     with pytest.raises(PolicyError, match=f"one group only before {BOTTOM}"):
         medveil.anonymize(table, policy({"birthdate": dates, "admitted": dates}), out=tmp_path / "out")
+
+
+def test_days_that_are_ninety_years_tell_an_age(table, tmp_path):
+    """Over all columns of days since the first: from the earliest to the latest."""
+    table["admitted"] = [("1925-01-01", "2014-01-01")[i % 2] for i in range(ROWS)]
+    table["birthdate"] = ["1923-01-01"] * ROWS
+    days = {"role": "plain", "derive": {"days_since": "admitted", "name": "day"}}
+    asked = {"patient_id": {"role": "key"}, "admitted": days}
+    assert max(published(medveil.anonymize(table, policy(asked)), "day")) == 32_507
+    table["seen"] = [str(dt.date(1924, 1, 1)) for _ in range(ROWS)]
+    asked["seen"] = {"role": "plain", "derive": {"days_since": "admitted", "name": "before"}}
+    with pytest.raises(PolicyError, match="'day' tells 90 years of a life: derive the days with 'most: 32504'"):
+        medveil.anonymize(table, policy(asked))
+    asked["admitted"] = {**days, "derive": {**days["derive"], "most": 32_504}}
+    release = medveil.anonymize(table, policy(asked), out=tmp_path / "out")
+    assert published(release, "day") == {0, None}
+    assert medveil.audit(tmp_path / "out").ok

@@ -114,12 +114,12 @@ def change_of(name: str, attribute: AttributePolicy, table: str | None = None) -
     if asked.age_at is not None:
         return Derivation("age_at", asked.age_at, fixed=_is_date(asked.age_at))
     if asked.days_after is not None:
-        return Derivation("days_after", asked.days_after)
+        return Derivation("days_after", asked.days_after, most=asked.most)
     assert asked.days_since is not None
     above, dot, column = asked.days_since.partition(".")
     if table is not None and dot:
-        return Derivation("days_since", column, above)
-    return Derivation("days_since", asked.days_since)
+        return Derivation("days_since", column, above, most=asked.most)
+    return Derivation("days_since", asked.days_since, most=asked.most)
 
 
 def _is_date(text: str) -> bool:

@@ -59,6 +59,7 @@ def is_change(change: Any) -> bool:
         return isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= 36500
     by, fixed, table = change.get("by"), change.get("fixed"), change.get("table")
     well = isinstance(by, str) and isinstance(fixed, bool) and isinstance(table, str | None)
+    well = well and isinstance(change.get("most"), int | None) and not isinstance(change.get("most"), bool)
     return kind in DERIVED and well and (not fixed or _is_date(str(by)))
 
 
@@ -288,11 +289,11 @@ class ChangedSource:
     def _derived(self, name: str, change: Mapping[str, Any], own: str, joins: list[str]) -> str:
         by, kind = change["by"], change["kind"]
         if kind == "days_since":
-            return f"CAST(date_diff('day', {self._first(change.get('table') or name, by, joins)}, {own}) AS VARCHAR)"
+            return _counted(self._first(change.get("table") or name, by, joins), own, change.get("most"))
         written = self._format_of(name, by)
         if kind == "days_after":
             other = self._join(joins, self._dates(name, by, written), self._date_part(name, by, written))
-            return f"CAST(date_diff('day', {other}, {own}) AS VARCHAR)"
+            return _counted(other, own, change.get("most"))
         first = (name, change["of"], change.get("format"))
         born = dict(self._pairs(self._dates(*first)))
         if change["fixed"]:
@@ -335,6 +336,16 @@ class ChangedSource:
 
     def _pairs(self, view: str) -> list[tuple[str, dt.date]]:
         return self.connection.execute(f"SELECT key, value FROM {view}").fetchall()
+
+
+def _counted(start: str, end: str, most: int | None) -> str:
+    """The days from one date to another, unless there are more than `most`."""
+    days = f"date_diff('day', {start}, {end})"
+    return (
+        f"CAST({days} AS VARCHAR)"
+        if most is None
+        else f"if({days} BETWEEN -{most} AND {most}, CAST({days} AS VARCHAR), NULL)"
+    )
 
 
 def _age(born: dt.date, at: dt.date) -> str | None:

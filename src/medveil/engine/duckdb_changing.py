@@ -297,7 +297,7 @@ class DuckDBChangedTables:
             above = derivation.table or name
             firsts = self._first_dates(above, derivation.by)
             joins.append(f"LEFT JOIN {firsts} AS {alias}b ON {alias}b.person = people.person")
-            return f"CAST({date} - {other} AS VARCHAR)"
+            return _days(f"{date} - {other}", derivation.most)
         if derivation.fixed:
             other = f"DATE '{derivation.by}'"
         else:
@@ -306,7 +306,7 @@ class DuckDBChangedTables:
             day = self._day(name, derivation.by, written)
             joins.append(f"LEFT JOIN {beside} AS {alias}b ON {alias}b.value = {day}")
         if derivation.kind == "days_after":
-            return f"CAST({date} - {other} AS VARCHAR)"
+            return _days(f"{date} - {other}", derivation.most)
         years = (
             f"year({other}) - year({date}) - CAST((month({other}), day({other})) < (month({date}), day({date})) AS INT)"
         )
@@ -342,6 +342,12 @@ class DuckDBChangedTables:
                 )
                 counted[column.name] = int(lost)
         return counted
+
+
+def _days(number: str, most: int | None) -> str:
+    """A number of days as text; more than `most` of them, either way, are missing."""
+    kept = number if most is None else f"CASE WHEN abs({number}) <= {most} THEN {number} END"
+    return f"CAST({kept} AS VARCHAR)"
 
 
 def pads(key: ReleaseKey, space: str) -> pa.Table:

@@ -40,6 +40,10 @@ class DerivePolicy(PolicyPart):
         str | None,
         Field(description="Days since the date in another column of the same record, such as a stay's start."),
     ] = None
+    most: Annotated[
+        int | None,
+        Field(ge=1, le=100_000, description="Days beyond that, either way, are missing, and counted."),
+    ] = None
     name: Annotated[str | None, Field(description="What it is published as (default: the column's own name).")] = None
 
     @model_validator(mode="before")
@@ -54,6 +58,8 @@ class DerivePolicy(PolicyPart):
         asked = self.model_fields_set & {"age_at", "days_since", "days_after"}
         if len(asked) != 1:
             raise PydanticCustomError("derive", "'derive' needs one of age_at, days_since and days_after")
+        if self.most is not None and self.age_at is not None:
+            raise PydanticCustomError("derive_most", "'most' is for days, not for ages: give those a 'top' code")
         return self
 
 

@@ -90,10 +90,19 @@ class HipaaSafeHarbor(Profile):
         both = {"years_beside_days": [*years, *days]} if years and days else {}
         births = [c for c in columns if c.derived is None and _is_birth(c) and c.name not in outcome.attested]
         born = {"births_before": _oldest_birth()} if births else {}
+        lengths = [c.name for c in columns if c.derived == "days_after"]
+        lives = {"days_beside_lengths": [*days, *lengths]} if days and lengths else {}
         # Ages at one date are compared with the years of later dates by the auditor; of others nobody says when.
         loose = [c.name for c in columns if c.name in ages and not (c.derived == "age_at" and c.counted_from is None)]
         later = {"ages_beside_dates": [*loose, *years, *days]} if loose and (years or days) else {}
-        return {"ages": [name for name in ages if name not in outcome.attested], **areas, **both, **born, **later}
+        return {
+            "ages": [name for name in ages if name not in outcome.attested],
+            **areas,
+            **both,
+            **born,
+            **lives,
+            **later,
+        }
 
     def checklist(self, parameters: Mapping[str, Any]) -> list[Point]:
         points = [
@@ -115,6 +124,9 @@ class HipaaSafeHarbor(Profile):
         if beside := parameters.get("ages_beside_dates"):
             told = "That an age, with years or days of later records of the same person, tells no age over 89"
             points.append(Point("C", f"{told} ({', '.join(beside)}).", By.PERSON))
+        if lives := parameters.get("days_beside_lengths"):
+            told = "That days since a first date, with the length of what began then, tell no age over 89"
+            points.append(Point("C", f"{told} ({', '.join(lives)}).", By.PERSON))
         attested = (parameters.get("attested") or {}).values()
         points += [Point("", f"{words[0].upper()}{words[1:]}.", By.PERSON) for words in attested]
         seen = "That the columns are what their names and values say: medveil looks at names and at the form of "

@@ -25,6 +25,7 @@ def change_for_recipients(column: ChangedColumn) -> Mapping[str, Any]:
     elif isinstance(change, Derivation):
         told |= {"kind": change.kind, "by": change.by, "fixed": change.fixed}
         told |= {} if change.table is None else {"table": change.table}
+        told |= {} if change.most is None else {"most": change.most}
     return told | ({} if column.written is None else {"format": column.written})
 
 

@@ -30,6 +30,7 @@ class Derivation:
         the birth is later.
     days_since: days from the person's first date in the column `by`, of the table `table`, to the column's.
     days_after: days from the date in the column `by` of the same record to the column's.
+    most: days that are more than that, either way, are missing.
     """
 
     kind: DerivationKind
@@ -37,6 +38,7 @@ class Derivation:
     table: str | None = None
     fixed: bool = False
     """Whether `by` is a date, and no column."""
+    most: int | None = None
 
 
 Change = Pseudonym | Shift | Derivation

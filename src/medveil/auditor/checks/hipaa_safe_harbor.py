@@ -15,6 +15,9 @@ from medveil.table.domain import read_number
 from medveil.table.labels import ANYTHING, parse_label
 
 OLDEST = 90
+LIFETIME = 32_871
+"""The fewest days that can be ninety years."""
+DAYS = ("days_since", "days_after")
 SPARSE = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
 FULL_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 WITHIN_A_YEAR = re.compile(r"\d{4}-(\d\d|Q[1-4]|W\d\d)(?!\d)")
@@ -44,18 +47,23 @@ class HipaaSafeHarborCheck(Check):
         if not isinstance(attested, Mapping) or not isinstance(ages, list | tuple):
             raise Refuted("the claim does not say what people attest, and what is an age")
         faults, latest, counted, births = [], 0, [], []
+        spans: dict[str, list[tuple[str, list[str]]]] = {}
         for name, attribute, shown in evidence.shown(attested):
             values = [value for value in shown if value != ANYTHING]
             own = str(attribute["name"])
             faults += [f"'{name}' {fault}" for fault in _faults(own, attribute, values, is_age=name in ages)]
             latest = max([latest, *_years(own, attribute, values)])
             counted += [(name, at, values)] if (at := _counted_at(attribute)) is not None else []
+            if (kind := (attribute.get("change") or {}).get("kind")) in DAYS:
+                # Days since a person's first date are told together; those within a record by themselves.
+                spans.setdefault(kind if kind == DAYS[0] else name, []).append((name, values))
             births += [(name, values)] if attribute.get("change") is None and Name(own).says(BIRTHS) else []
         for name, at, values in counted:
             faults += [f"'{name}' {fault}" for fault in _older_by_then(values, latest - at)]
         before = claim["parameters"].get("births_before")
         if births and not isinstance(before, int):
             raise Refuted("the claim does not say before which year births are one group")
+        faults += [f"'{name}' {fault}" for told in spans.values() for name, fault in _lifetimes(told)]
         for name, values in births:
             faults += [f"'{name}' {fault}" for fault in _old_births(values, before, latest)]
         return Finding({"faults": len(faults)}, not faults, "; ".join(faults))
@@ -107,6 +115,25 @@ def _years(name: str, attribute: Mapping[str, Any], values: Sequence[str]) -> li
         return []
     found = (YEAR.findall(value) for value in values)
     return [min(map(int, years)) for years in found if years]
+
+
+def _lifetimes(columns: Sequence[tuple[str, Sequence[str]]]) -> Iterator[tuple[str, str]]:
+    """Whether days, from the earliest that columns tell to the latest, may be ninety years of somebody's life."""
+    low, high, latest = 0.0, 0.0, ""
+    for name, values in columns:
+        for label in values:
+            cover = parse_label(label)
+            firsts = [*cover.values, *(span.low for span in cover.spans if span.low is not None)]
+            lasts = [*cover.values, *(span.high for span in cover.spans if span.high is not None)]
+            low = min([low, *(float(n) for n in map(read_number, lasts) if n is not None)])
+            for first in (float(n) for n in map(read_number, firsts) if n is not None):
+                high, latest = (first, name) if first > high else (high, latest)
+    if high - low >= LIFETIME:
+        most = LIFETIME - 1 + int(low) if -low < LIFETIME / 2 else (LIFETIME - 1) // 2
+        yield (
+            latest or columns[0][0],
+            f"tells {OLDEST} years of a life: derive the days with 'most: {most}', so that more are missing",
+        )
 
 
 def _old_births(values: Sequence[str], before: int, latest: int) -> Iterator[str]:
