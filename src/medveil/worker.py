@@ -4,8 +4,8 @@
            "owned": ..., "ledgers": ..., "connections": {...}, "nice": true}; all but the first two may be left out
     out:  {"started": bytes}, {"event": {...}} as often as there is one, then {"result": ...} or {"error": {...}}
 
-With `--ready` it loads everything that a run may need before it reads its task. With `--desk` it answers one task after
-the other, for small questions that read no data.
+With `--ready` it loads everything that a run may need before it reads its task. With `--answering` it answers one task
+after the other, for small questions that read no data.
 
 The input stays open: when it ends, the process that asked wants no answer any more, or is gone where it did not say
 "end" before. This one then ends too. It has a moment to clean up, and is then ended with whatever it has started.
@@ -158,7 +158,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         except OSError:
             raise CancelledError("Nobody listens any more.") from None
 
-    if "--desk" in arguments:
+    if "--answering" in arguments:
         answer(tell)
         return
     if "--ready" in arguments:

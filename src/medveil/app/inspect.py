@@ -120,7 +120,7 @@ def _columns(tables: Mapping[str, Inspection]) -> dict[str, Columns]:
 def inspect_linked(paths: Sequence[str | Path], *, run: Run | None = None, **options: Any) -> LinkedInspection:
     """Look at several files, and find the keys between them."""
     run = started(run)
-    named = {_table_name(Path(path)): Path(path) for path in paths}
+    named = {table_name(Path(path)): Path(path) for path in paths}
     if len(named) < len(paths):
         raise InputError("Two files have one name.", "Tables are called after their files: rename one.")
     _refuse_parts(list(named.values()), options)
@@ -152,14 +152,14 @@ def _refuse_parts(paths: Sequence[Path], options: Mapping[str, Any]) -> None:
         )
 
 
-def _table_name(path: Path) -> str:
+def table_name(path: Path) -> str:
     """What a table is called after its file: `conditions.csv.gz` is `conditions`."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", path.name.partition(".")[0]) or "table"
 
 
 def write_linked_policy(found: LinkedInspection, paths: Sequence[Path], out: Path) -> None:
     """A linked starter policy beside which the data are named relatively; never over a file that is there."""
-    write_starter(lambda: found.policy({_table_name(path): os.path.relpath(path, out.parent) for path in paths}), out)
+    write_starter(lambda: found.policy({table_name(path): os.path.relpath(path, out.parent) for path in paths}), out)
 
 
 def write_policy(found: Inspection, data: Path, out: Path) -> None:

@@ -86,15 +86,28 @@ def _open(kind: str, folder: Path, declared: Mapping[str, Any]) -> Source:
 
 def write_folder_policy(found: LinkedInspection, folder: Path, out: Path) -> None:
     """A linked starter policy beside which the folder is named relatively; never over a file that is there."""
-    place, looked = Path(os.path.relpath(folder, out.parent)), _look(folder)
-    data = {
-        name: {"type": looked.type, "path": place.as_posix(), **declared} for name, declared in looked.declared.items()
-    }
+    write_starter(lambda: folder_policy(found, folder, Path(os.path.relpath(folder, out.parent)))[0], out)
+
+
+def folder_policy(found: LinkedInspection, folder: Path, place: Path) -> tuple[str, dict[str, Any]]:
+    """A linked starter policy that names the folder as `place`, and what it says of where each table is."""
+    looked = _look(folder)
+    data = {name: {"type": looked.type, "path": place.as_posix(), **looked.declared[name]} for name in found.tables}
     tables = {
         name: replace(table, guesses=[_beside(guess, place) for guess in table.guesses])
         for name, table in found.tables.items()
     }
-    write_starter(lambda: replace(found, tables=tables).policy(data), out)
+    return replace(found, tables=tables).policy(data), data
+
+
+def holds_known_tables(folder: Path) -> bool:
+    """Whether a folder holds FHIR, or the tables of OMOP."""
+    if omop_tables.PEOPLE in omop_files(folder):
+        return True
+    try:
+        return bool(fhir_files(folder))
+    except InputError:
+        return False
 
 
 def _beside(guess: Guess, place: Path) -> Guess:

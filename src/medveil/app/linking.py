@@ -51,8 +51,12 @@ class Labelled:
 
 
 @contextmanager
-def linked_tables(plan: LinkedPlan, workspace: Workspace, run: Run) -> Iterator[LinkedTables]:
-    """The tables of a plan, read, checked and changed."""
+def linked_tables(
+    plan: LinkedPlan, workspace: Workspace, run: Run, *, published: bool = True
+) -> Iterator[LinkedTables]:
+    """The tables of a plan, read, checked and changed. Where nothing of them is `published`, columns that look like
+    names are no fault.
+    """
     run = with_engine(run, plan.policy)
     sources = {name: open_table(plan.policy.tables[name], workspace) for name in plan.names}
     for name in plan.names:
@@ -71,7 +75,8 @@ def linked_tables(plan: LinkedPlan, workspace: Workspace, run: Run) -> Iterator[
                 run.warn(
                     f"{strays:,} records of '{name}' point to people who are not in the data; they are not published."
                 )
-            _refuse(plan, name, tables, run)
+            if published:
+                _refuse(plan, name, tables, run)
         if not tables.alive(plan.root):
             raise PolicyError(f"The table '{plan.root}' holds no people.", "Give a table with at least one record.")
         yield tables

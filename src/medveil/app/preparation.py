@@ -69,7 +69,7 @@ def prepare(
     _refuse_changes_under_noise(policy)
     derived = derivations(policy)
     with (
-        _changed(policy, source, workspace, run) as (changed, original),
+        changed_source(policy, source, workspace, run) as (changed, original),
         _prepare(published_policy(policy), changed, workspace, run, population, derived) as problem,
     ):
         yield replace(problem, changed=original)
@@ -88,7 +88,7 @@ def _refuse_changes_under_noise(policy: Policy) -> None:
 
 
 @contextmanager
-def _changed(policy: Policy, source: Source, workspace: Workspace, run: Run) -> Iterator[tuple[Source, Changed]]:
+def changed_source(policy: Policy, source: Source, workspace: Workspace, run: Run) -> Iterator[tuple[Source, Changed]]:
     """The source with its keys as pseudonyms, its dates shifted, and what is derived; and what it was made of."""
     for name in policy.attributes:
         source.position(name)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from medveil.app.preparation import open_data
+from medveil.app.preparation import open_data, open_table
 from medveil.engine import with_rows
+from medveil.errors import PolicyError
 from medveil.policy import Policy, load_policy
 from medveil.release.manifest import read_manifest
 from medveil.run import Run, Stage
@@ -21,28 +22,46 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class SomeRows:
-    """SomeRows as texts, None where a value is missing, and how many there are in all."""
+    """Rows as texts, None where a value is missing, and how many there are in all; of linked tables, of which."""
 
     names: tuple[str, ...]
     rows: Sequence[Sequence[str | None]]
     total: int
+    table: str | None = None
 
 
-def rows(directory: str | Path, *, number: int = SHOWN, run: Run | None = None) -> SomeRows:
-    """SomeRows of a release directory, evenly spaced over its table."""
+def rows(directory: str | Path, *, number: int = SHOWN, run: Run | None = None) -> list[SomeRows]:
+    """Rows of a release directory, evenly spaced over its table, or over each of its tables."""
     run = run or Run()
     run.step(Stage.READ)
     folder = Path(directory)
-    return _some(open_source(folder / read_manifest(folder).release), number, run, spread=True)
+    manifest = read_manifest(folder)
+    files: dict[str | None, str] = {name: str(table["file"]) for name, table in manifest.tables.items()}
+    return [
+        replace(_some(open_source(folder / file, header=True), number, run, spread=True), table=name)
+        for name, file in (files or {None: manifest.release}).items()
+    ]
 
 
 def peek(
-    policy: Policy | Mapping[str, Any], *, number: int = SHOWN, data: Any = None, run: Run | None = None
+    policy: Policy | Mapping[str, Any],
+    *,
+    number: int = SHOWN,
+    table: str | None = None,
+    data: Any = None,
+    run: Run | None = None,
 ) -> SomeRows:
-    """SomeRows of a policy's own data, drawn at random. Whoever shows them writes down that it did."""
+    """Rows of a policy's own data, drawn at random; of linked tables, those of one. Whoever shows them writes down
+    that it did.
+    """
     run = run or Run()
     run.step(Stage.READ)
     checked, workspace = load_policy(policy, run.workspace)
+    if checked.tables:
+        named = checked.tables.get(table or "")
+        if named is None:
+            raise PolicyError("The policy has no such table.", "Name one of its tables.")
+        return replace(_some(open_table(named, workspace), number, run, spread=False), table=table)
     return _some(open_data(checked, workspace, data), number, run, spread=False)
 
 

@@ -52,10 +52,10 @@ def make_application(studio: Studio, names: frozenset[str]) -> Starlette:
     @asynccontextmanager
     async def living(_app: Starlette) -> AsyncIterator[None]:
         studio.queue.start()
-        await run_in_threadpool(studio.desk.open)
+        await run_in_threadpool(studio.answering.open)
         yield
         await run_in_threadpool(studio.queue.stop)
-        await run_in_threadpool(studio.desk.close)
+        await run_in_threadpool(studio.answering.close)
         studio.store.close()
 
     static = Mount(STATIC, StaticFiles(directory=str(files("medveil.studio") / "static")), name="static")

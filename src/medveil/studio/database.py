@@ -31,7 +31,9 @@ class Base(DeclarativeBase):
 
 
 class Project(Base):
-    """A table and what is to become of it. `data`: what its policy says under `data:`; `origin`: where it came from."""
+    """Data and what is to become of them. `data`: what the first look is at, by the names of its arguments: `data`,
+    `tables` as a policy names them, or files or a folder `together`. `origin`: where they came from.
+    """
 
     __tablename__ = "project"
     id: Mapped[str] = mapped_column(primary_key=True, default=identity)

@@ -18,18 +18,31 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Result:
-    """What a release directory holds: the manifest, and of the steward's files what was measured."""
+    """What a release directory holds: the manifest, and of the steward's files what was measured. rows: how many
+    records there are and were, of which recipients are told less where records belong to people.
+    """
 
     folder: Path
     manifest: Mapping[str, Any]
     measures: Mapping[str, Any]
     risks: Mapping[str, Any]
     leakage: Mapping[str, Any] | None
+    rows: Mapping[str, Any]
     advice: Mapping[str, Any] | None = None
 
     @property
     def good(self) -> bool:
         return str(self.manifest["status"]) == "for publication" and bool(self.manifest["claims"])
+
+    @property
+    def pseudonymous(self) -> bool:
+        """Whether everything holds that is claimed, and records of a person can still be followed."""
+        return str(self.manifest["status"]).startswith("pseudonymous") and bool(self.manifest["claims"])
+
+    @property
+    def tables(self) -> list[tuple[str | None, Mapping[str, Any]]]:
+        """The tables with what is published of their columns; the only one has no name."""
+        return list(self.manifest.get("tables", {}).items()) or [(None, self.manifest)]
 
     @property
     def scores(self) -> list[tuple[str, Mapping[str, Any]]]:
@@ -55,7 +68,8 @@ class Result:
         return path if path.is_file() else None
 
 
-def read_result(folder: Path) -> Result | None:
+def read_result(folder: Path, made: Mapping[str, Any] | None = None) -> Result | None:
+    """What is in a directory; `made`: what the run that made it returned."""
     manifest = _json(folder / MANIFEST)
     if not isinstance(manifest, dict):
         return None
@@ -66,6 +80,7 @@ def read_result(folder: Path) -> Result | None:
         _json(inside / "measures.json") or {},
         _json(inside / "risks.json") or {},
         _json(inside / "leakage.json"),
+        ((made or {}).get("manifest") or manifest)["rows"],
         _json(inside / "advice.json"),
     )
 
@@ -100,8 +115,8 @@ def summary(result: Result) -> dict[str, Any]:
         "method": result.manifest["method"]["name"],
         "parameters": result.manifest["method"].get("parameters", {}),
         "claims": [claim["summary"] for claim in result.manifest["claims"]],
-        "published": result.manifest["rows"].get("published"),
-        "input": result.manifest["rows"].get("input"),
+        "published": result.rows.get("published"),
+        "input": result.rows.get("input"),
         "status": result.manifest["status"],
         "risk": risks.get("prosecutor", {}).get("value"),
         "loss": measures.get("lm", {}).get("value"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
 import secrets
@@ -19,12 +20,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from medveil.errors import MedveilError
 from medveil.studio.database import Job, Project, Revision, Store, identity
-from medveil.studio.jobs.desk import Desk
+from medveil.studio.jobs.answering import AnsweringProcess
 from medveil.studio.jobs.queue import DONE, Queue
 from medveil.studio.policies import change
 from medveil.studio.releases import looks_like_formula
 from medveil.studio.security.visits import Visits
 from medveil.studio.settings import StudioSettings
+from medveil.studio.tables import named
 from medveil.studio.wording import Wording, load_words
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
@@ -54,7 +56,7 @@ class Studio:
     settings: StudioSettings
     store: Store
     queue: Queue
-    desk: Desk
+    answering: AnsweringProcess
     visits: Visits
     words: Wording
     templates: jinja2.Environment
@@ -74,9 +76,13 @@ class Studio:
             raise HTTPException(404)
         return found
 
-    def start(self, title: str, origin: str, data: Any, *, size: int | None = None, project: str | None = None) -> str:
-        """A new project on some data, which are looked at at once."""
-        new = Project(id=project or identity(), title=title[:200], origin=origin, data={"data": data}, size=size)
+    def start(
+        self, title: str, origin: str, given: Mapping[str, Any], *, size: int | None = None, project: str | None = None
+    ) -> str:
+        """A new project on some data, which are looked at at once. `given`: what the first look is at, `data` as a
+        policy names them, or files or a folder `together`.
+        """
+        new = Project(id=project or identity(), title=title[:200], origin=origin, data=dict(given), size=size)
         self.settings.project(new.id).mkdir(parents=True, exist_ok=True)
         with self.store() as session:
             session.add(new)
@@ -85,9 +91,11 @@ class Studio:
         return new.id
 
     def first_look(self, project: Project, *, again: bool = False) -> Job:
-        """What the table seems to be."""
-        arguments = {"data": project.data["data"], "bounds": {"columns": self.settings.most_columns}}
-        return self.queue.look("starter", arguments, project=project.id, again=again)
+        """What the data seem to be."""
+        return self.queue.look("starter", self._asked(project), project=project.id, again=again)
+
+    def _asked(self, project: Project) -> dict[str, Any]:
+        return {**project.data, "bounds": {"columns": self.settings.most_columns}}
 
     def policy(self, project: Project) -> Revision | None:
         """The policy of a project, made of the first look where there is none; None as long as that is going on."""
@@ -97,7 +105,9 @@ class Studio:
         look = self.first_look(project)
         if look.state != DONE:
             return None
-        text = change(look.result["policy"], ["data"], project.data["data"])
+        text, where = look.result["policy"], look.result["named"]
+        if "data" in where:
+            text = change(text, ["data"], where["data"])
         with self.editing:
             # Another page may have made it in the meantime.
             return self.store.revision(project.id) or self.revise(project, text)[0]
@@ -116,18 +126,16 @@ class Studio:
             return self._revise(project, text)
 
     def _revise(self, project: Project, text: str) -> tuple[Revision | None, Mapping[str, Any]]:
-        checked = self.desk.ask("check", {"text": text})
-        if checked["policy"] is not None and checked["policy"].get("tables"):
-            line = next((number for number, one in enumerate(text.splitlines(), 1) if one.startswith("tables:")), None)
-            fault = {"line": line, "place": "tables", "sentence": self.words.policy.linked}
-            return None, {**checked, "policy": None, "faults": [fault]}
+        checked = self.answering.ask("check", {"text": text})
         if checked["policy"] is None:
             return None, checked
-        if checked["policy"].get("data") != project.data["data"]:
+        where = named(checked["policy"])
+        look = self.queue.looked("starter", self._asked(project), project=project.id)
+        if where != project.data and (look is None or look.state != DONE or look.result["named"] != where):
             with self.store() as session:
                 kept = session.get(Project, project.id)
                 assert kept is not None
-                kept.data = {"data": checked["policy"].get("data")}
+                kept.data = where
         newest = self.store.revision(project.id)
         if newest is not None and newest.text == text:
             return newest, checked
@@ -280,6 +288,16 @@ def in_order(pairs: Sequence[tuple[str, Any]], words: Wording) -> list[tuple[str
     return sorted(pairs, key=lambda pair: known.index(pair[0]) if pair[0] in known else len(known))
 
 
+def by_table(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Columns that stand in the order of their tables, those of one table together.
+
+    >>> [(one["table"], len(one["columns"])) for one in by_table([{"table": "a"}, {"table": "a"}, {"table": "b"}])]
+    [('a', 2), ('b', 1)]
+    """
+    grouped = itertools.groupby(columns, lambda column: column["table"])
+    return [{"table": table, "columns": list(listed)} for table, listed in grouped]
+
+
 def make_templates() -> jinja2.Environment:
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("medveil.studio", "templates"),
@@ -297,6 +315,7 @@ def make_templates() -> jinja2.Environment:
         moment=moment,
         fill=fill,
         in_order=in_order,
+        by_table=by_table,
         has_formula=looks_like_formula,
     )
     return found
@@ -305,4 +324,6 @@ def make_templates() -> jinja2.Environment:
 def make_studio(settings: StudioSettings, port: int) -> Studio:
     settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(settings.database)
-    return Studio(settings, store, Queue(store, settings), Desk(), Visits(store, port), load_words(), make_templates())
+    return Studio(
+        settings, store, Queue(store, settings), AnsweringProcess(), Visits(store, port), load_words(), make_templates()
+    )

@@ -20,7 +20,7 @@ def project(studio):
 def run(studio, project):
     path = studio.run(project)
     assert studio.ended(path)["state"] == "done"
-    studio.until(lambda: studio.json(f"{path}/rows").get("rows"), "the rows")
+    studio.until(lambda: studio.json(f"{path}/rows").get("tables"), "the rows")
     return path
 
 

@@ -1,4 +1,4 @@
-"""Changes that meet: two tabs, an old text, policies that the studio does not run, and sources of every kind."""
+"""Changes that meet: two tabs, an old text, roles that do not fit, and sources of every kind."""
 
 import gzip
 import json
@@ -12,12 +12,6 @@ data: data/table.csv
 attributes: {sex: {role: quasi, domain: [F, M]}}
 privacy: [{model: differential-privacy, epsilon: 0.5, budget: 1.0}]
 method: {name: dp-histogram}
-"""
-LINKED = """\
-tables:
-  patients: {data: patients.csv, attributes: {id: {role: key}, sex: {role: quasi}}}
-  visits: {data: visits.csv, key: {patient: patients.id}, attributes: {code: {role: sensitive}}}
-privacy: [{model: k-anonymity, k: 2}]
 """
 
 
@@ -59,14 +53,22 @@ def test_changes_at_the_same_moment_are_all_kept(studio, project):
     assert {policy["attributes"][column["name"]]["role"] for column in some} == {"plain"}
 
 
-def test_linked_tables_are_refused_with_the_reason(studio, project):
-    answer = studio.client.post(
-        f"/projects/{project}/policy", data={"text": LINKED}, headers={"accept": "application/json"}
-    )
-    assert answer.status_code == 422
-    (fault,) = answer.json()["faults"]
-    assert fault["line"] == 1
-    assert "one table" in fault["sentence"]
+def test_a_role_that_does_not_fit_is_refused_with_the_reason(studio, project):
+    before = studio.json(f"/projects/{project}/policy")
+    columns = {column["name"]: column["number"] for column in studio.json(f"/projects/{project}/columns")["columns"]}
+    text = before["text"].replace("privacy:", "privacy:\n  - {model: l-diversity, l: 2, attribute: disease}", 1)
+    assert studio.client.post(f"/projects/{project}/policy", data={"text": text}).status_code == 200
+    two = {f"role-{columns['age']}": "subject"}
+    refused = studio.client.post(f"/projects/{project}/columns", data=two)
+    assert refused.status_code == 422
+    assert "only one column can be the subject" in refused.text
+    part = studio.client.post(f"/projects/{project}/columns", data=two, headers={"hx-request": "true"})
+    assert "only one column can be the subject" in part.text
+    dates = {f"role-{columns['age']}": "date"}
+    assert studio.client.post(f"/projects/{project}/columns", data=dates).status_code == 200
+    told = studio.json(f"/projects/{project}/policy")["policy"]
+    assert told["attributes"]["age"]["shift"] == {"days": 183}
+    studio.client.post(f"/projects/{project}/policy", data={"text": before["text"]})
 
 
 def test_what_spends_is_started_again_only_by_the_page_that_shows_the_budget(studio, project):

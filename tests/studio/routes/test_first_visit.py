@@ -63,7 +63,7 @@ def test_a_release_is_made_and_its_download_holds_nothing_of_the_original(studio
 
 
 def test_the_rows_and_the_reports_are_shown(studio, job):
-    studio.until(lambda: studio.json(f"{job}/rows").get("rows"), "20 published rows")
+    studio.until(lambda: studio.json(f"{job}/rows").get("tables"), "20 published rows")
     page = studio.client.get(job).text
     assert "Ready to be handed over" in page
     steward = studio.client.get(f"{job}/report/steward")

@@ -38,7 +38,7 @@ def workers(process):
             command = (entry.parent / "cmdline").read_text()
         except OSError:
             continue
-        if parent == process and "medveil.worker" in command and "--desk" not in command:
+        if parent == process and "medveil.worker" in command and "--answering" not in command:
             found.append(int(entry.parent.name))
     return found
 

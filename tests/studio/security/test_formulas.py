@@ -18,7 +18,7 @@ def test_they_are_told_and_never_altered(studio):
     assert studio.client.post(f"/projects/{project}/policy", data={"text": POLICY}).status_code == 200
     job = studio.run(project)
     assert studio.ended(job)["state"] == "done"
-    studio.until(lambda: studio.json(f"{job}/rows").get("rows"), "the rows")
+    studio.until(lambda: studio.json(f"{job}/rows").get("tables"), "the rows")
     page = studio.client.get(job).text
     assert "begin like a formula" in page
     with zipfile.ZipFile(io.BytesIO(studio.client.post(f"{job}/download").content)) as archive:

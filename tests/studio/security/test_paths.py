@@ -78,6 +78,21 @@ def test_tools_read_only_what_can_be_chosen(studio, path):
         assert "leads out of the workspace" in answer.text
 
 
+def test_a_folder_or_a_pattern_with_a_link_that_leads_out_is_not_read(studio, project):
+    (studio.data / "inside").mkdir()
+    (studio.data / "inside" / "a.csv").write_text("age,sex\n1,F\n")
+    (studio.data / "inside" / "b.csv").symlink_to("/etc/passwd")
+    (folder,) = [one["key"] for one in studio.json("/here")["entries"] if one["folder"]]
+    answer = studio.client.post(f"/here/{folder}/use")
+    told = studio.looked(answer.url.path.split("/")[2])
+    assert told["state"] == "failed"
+    assert "leads out of the workspace" in told["error"]["problem"]
+    for data in (studio.data / "inside", studio.data / "inside" / "*.csv"):
+        text = f"data: '{data}'\nattributes: {{age: {{role: quasi}}}}\nprivacy: [{{model: k-anonymity, k: 1}}]\n"
+        studio.client.post(f"/projects/{project}/policy", data={"text": text})
+        assert "leads out of the workspace" in studio.ended(studio.run(project))["error"]["problem"]
+
+
 def test_what_can_be_chosen_shows_no_link_that_leads_out(studio):
     (studio.data / "out.csv").symlink_to("/etc/passwd")
     page = studio.client.get("/here").text

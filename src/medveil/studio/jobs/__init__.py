@@ -1,1 +1,1 @@
-"""What is computed in processes of their own: a queue, the processes, and a desk for small questions."""
+"""What is computed in processes of their own: a queue, the processes, and one that answers small questions."""

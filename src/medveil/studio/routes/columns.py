@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -15,72 +15,91 @@ from medveil.studio.database import Project, Revision
 from medveil.studio.forms.fields import fields_of
 from medveil.studio.forms.reading import read_fields
 from medveil.studio.forms.words import words_of
-from medveil.studio.jobs.queue import DONE
+from medveil.studio.jobs.queue import DONE, OPEN
 from medveil.studio.policies import change
 from medveil.studio.site import Studio, see, studio_of
 from medveil.studio.steps import ShownJob, project_page, running
+from medveil.studio.tables import ANY, PolicyColumn, asked_tables, columns_of, tables_of
 
 STEERS = ("weight", "min_level", "max_level")
 """What only a column that others may know can have."""
+SHIFT = {"days": 183}
+"""How far dates are shifted that nobody says more of."""
 
 
 def columns(request: Request) -> Response:
     studio = studio_of(request)
     project = studio.project(request)
     revision = studio.policy(project)
-    if revision is None:
+    if revision is None or studio.first_look(project).state in OPEN:
         return see(request, "data", project=project.id)
     return _page(request, studio, project, revision)
 
 
-def _page(request: Request, studio: Studio, project: Project, revision: Revision) -> Response:
+def _page(
+    request: Request, studio: Studio, project: Project, revision: Revision, faults: Sequence[str] = ()
+) -> Response:
     look = _exposure(studio, project, revision)
     listed = _columns(studio, project, revision, look)
+    linked = bool(revision.checked["policy"].get("tables"))
     return project_page(
         request,
         project,
         "columns.html",
         "columns",
+        422 if faults else 200,
         revision=revision,
         look=look,
         columns=listed,
-        roles=studio.desk.parts["words"]["roles"],
+        linked=linked,
+        faults=faults,
+        roles=[role for role in studio.answering.parts["words"]["roles"] if not (linked and role == "subject")],
         number=sum(column["role"] == "quasi" for column in listed),
-        command="medveil leakage policy.yaml --up-to 2",
-        data={"columns": listed, "exposure": look.result if look.state == DONE else None},
+        command="medveil inspect FILES" if linked else "medveil leakage policy.yaml --up-to 2",
+        data={"columns": listed, "exposure": look.result if look.state == DONE else None, "faults": faults},
     )
 
 
 def _exposure(studio: Studio, project: Project, revision: Revision) -> ShownJob:
     """What the columns give away under the roles that they have now."""
     policy = revision.checked["policy"]
-    roles = {name: {"role": one["role"]} for name, one in policy["attributes"].items()}
-    asked = {"data": policy.get("data"), "attributes": roles, "privacy": [{"model": "k-anonymity", "k": 1}]}
+    if policy.get("tables"):
+        asked = asked_tables(policy)
+    else:
+        roles = {name: {"role": one["role"]} for name, one in policy["attributes"].items()}
+        asked = {"data": policy.get("data"), "attributes": roles, "privacy": [ANY]}
     return running(studio, studio.queue.look("exposure", {"policy": asked}, project=project.id))
 
 
 def _columns(studio: Studio, project: Project, revision: Revision, look: ShownJob) -> list[dict[str, Any]]:
-    first = studio.first_look(project)
-    found = first.result["inspection"]["columns"] if first.state == DONE else []
-    attributes = revision.checked["policy"]["attributes"]
+    """The columns as pages show them."""
     leaks = {}
     if look.state == DONE:
         leaks = {one["attributes"][0]: one["normalized"] for one in look.result["columns"]}
-    return [
-        {
-            **column,
-            "number": number,
-            "guess": column["role"],
-            "role": attributes.get(column["name"], {}).get("role"),
-            "type": attributes.get(column["name"], {}).get("type") or column["type"],
-            "hierarchy": (attributes.get(column["name"], {}).get("hierarchy") or {}).get("type"),
-            "leaks": leaks.get(column["name"]),
-        }
-        for number, column in enumerate(found)
-    ]
+    shown = []
+    for column in columns_of(revision.checked["policy"], studio.first_look(project)):
+        found, attribute = column.found or {}, column.attribute or {}
+        shown.append(
+            {
+                "number": column.number,
+                "table": column.table,
+                "name": column.name,
+                "points": column.points,
+                "guess": found.get("role"),
+                "reason": found.get("reason", ""),
+                "distinct": found.get("distinct"),
+                "missing": found.get("missing"),
+                "role": attribute.get("role"),
+                "type": attribute.get("type") or found.get("type") or "",
+                "hierarchy": (attribute.get("hierarchy") or {}).get("type"),
+                "published": column.called.rpartition(".")[2] if attribute.get("derive") else None,
+                "leaks": leaks.get(column.name if column.table is None else column.called),
+            }
+        )
+    return shown
 
 
-def exposure(request: Request) -> Response:
+def exposure(request: Request, faults: Sequence[str] = ()) -> Response:
     """What is below the table, for a page that waits for it."""
     studio = studio_of(request)
     project = studio.project(request)
@@ -97,6 +116,7 @@ def exposure(request: Request) -> Response:
         look=look,
         number=number,
         columns=listed,
+        faults=faults,
         swap=True,
         data=look.to_dict(),
     )
@@ -108,51 +128,81 @@ async def set_roles(request: Request) -> Response:
     form = await request.form()
 
     def edit(revision: Revision) -> str:
-        text, attributes = revision.text, revision.checked["policy"]["attributes"]
-        known = studio.desk.parts["words"]["roles"]
-        for column in _columns(studio, project, revision, _exposure(studio, project, revision)):
-            name, role = column["name"], str(form.get(f"role-{column['number']}", column["role"] or ""))
-            if role == (column["role"] or ""):
+        text, policy = revision.text, revision.checked["policy"]
+        known = studio.answering.parts["words"]["roles"]
+        for column in columns_of(policy, studio.first_look(project)):
+            now = (column.attribute or {}).get("role") or ""
+            role = str(form.get(f"role-{column.number}", now))
+            if role == now or column.points is not None:
                 continue
             if not role:
-                text = change(text, ["attributes", name], None)
+                text = change(text, column.place, None)
             elif role in known:
-                text = change(text, ["attributes", name], with_role(attributes.get(name, {}), role))
+                text = change(text, column.place, with_role(column.attribute or {}, role))
         return text
 
     _, checked = await run_in_threadpool(studio.amend, project, edit)
-    if checked["policy"] is None:
-        raise HTTPException(400)
+    faults = [] if checked["policy"] is not None else [str(fault["sentence"]) for fault in checked["faults"]]
     if request.headers.get("hx-request"):
-        return await run_in_threadpool(exposure, request)
+        return await run_in_threadpool(exposure, request, faults)
+    if faults:
+        revision = await run_in_threadpool(studio.policy, project)
+        assert revision is not None
+        return await run_in_threadpool(_page, request, studio, project, revision, faults)
     return see(request, "columns", "saved", project=project.id)
 
 
 def with_role(attribute: Mapping[str, Any], role: str) -> dict[str, Any]:
-    """A column in another role, without what only its former one may have."""
-    kept = {name: value for name, value in attribute.items() if name != "role"}
+    """A column in another role, without what only its former one may have.
+
+    >>> with_role({"role": "quasi", "type": "date", "min_level": 1}, "date")
+    {'role': 'date', 'type': 'date', 'shift': {'days': 183}}
+    >>> with_role({"role": "sensitive", "type": "code", "set": True}, "plain")
+    {'role': 'plain', 'type': 'code'}
+    """
+    gone = {"role", "shift"}
     if role != "quasi":
-        kept = {name: value for name, value in kept.items() if name not in STEERS}
+        gone |= {*STEERS}
     if role not in {"quasi", "sensitive"}:
-        kept = {name: value for name, value in kept.items() if name not in {"domain", "hierarchy"}}
-    return {"role": role, **kept}
+        gone |= {"domain", "hierarchy"}
+    if role not in {"quasi", "sensitive", "plain"}:
+        gone |= {"derive", "labels"}
+    if role != "sensitive":
+        gone |= {"set"}
+    if role != "key":
+        gone |= {"subject"}
+    if role != "date" and "derive" not in {*attribute} - gone and attribute.get("type") not in {"date", "number"}:
+        gone |= {"format"}
+    kept = {name: value for name, value in attribute.items() if name not in gone}
+    return {"role": role, **kept, **({"shift": SHIFT} if role == "date" else {})}
 
 
 # One column
 
 
-def _column(studio: Studio, request: Request) -> tuple[Project, Revision, str, dict[str, Any]]:
+def _column(studio: Studio, request: Request) -> tuple[Project, Revision, PolicyColumn, Mapping[str, Any]]:
     project = studio.project(request)
     revision = studio.policy(project)
-    first = studio.first_look(project)
-    if revision is None or first.state != DONE:
-        raise HTTPException(404)
-    found = first.result["inspection"]["columns"]
     number = request.path_params["number"]
-    if number >= len(found) or found[number]["name"] not in revision.checked["policy"]["attributes"]:
+    listed = [] if revision is None else columns_of(revision.checked["policy"], studio.first_look(project))
+    if revision is None or number >= len(listed):
         raise HTTPException(404)
-    name = found[number]["name"]
-    return project, revision, name, revision.checked["policy"]["attributes"][name]
+    attribute = listed[number].attribute
+    if attribute is None:
+        raise HTTPException(404)
+    return project, revision, listed[number], attribute
+
+
+def _levels(studio: Studio, project: Project, policy: Mapping[str, Any], column: PolicyColumn) -> ShownJob:
+    """What the levels of a column would hide. What is derived may be of any other column."""
+    attribute = column.attribute or {}
+    if column.table is not None:
+        asked = asked_tables(policy, whole=column)
+    else:
+        attributes = policy["attributes"] if attribute.get("derive") else {column.name: attribute}
+        asked = {"data": policy.get("data"), "attributes": attributes, "privacy": [ANY]}
+    arguments = {"policy": asked, "column": column.name, "table": column.table}
+    return running(studio, studio.queue.look("levels", arguments, project=project.id))
 
 
 def column(request: Request) -> Response:
@@ -161,19 +211,16 @@ def column(request: Request) -> Response:
 
 def _column_page(request: Request, kind: str | None, given: dict[str, Any], faults: dict[str, str]) -> Response:
     studio = studio_of(request)
-    project, revision, name, attribute = _column(studio, request)
+    project, revision, column, attribute = _column(studio, request)
     declared = attribute.get("hierarchy") or {"type": "flat", **_domain(attribute)}
-    kinds = studio.desk.parts["hierarchies"]
+    kinds = studio.answering.parts["hierarchies"]
     kind = kind or request.path_params.get("kind") or declared["type"]
     if kind not in kinds:
         raise HTTPException(404)
     shown = given or (declared if declared["type"] == kind else {})
     look = None
-    policy = revision.checked["policy"]
     if attribute["role"] == "quasi":
-        asked = {**policy, "attributes": {name: attribute}, "privacy": [{"model": "k-anonymity", "k": 1}]}
-        asked = {key: asked[key] for key in ("data", "attributes", "privacy") if key in asked}
-        look = running(studio, studio.queue.look("levels", {"policy": asked, "column": name}, project=project.id))
+        look = _levels(studio, project, revision.checked["policy"], column)
     return project_page(
         request,
         project,
@@ -181,7 +228,7 @@ def _column_page(request: Request, kind: str | None, given: dict[str, Any], faul
         "columns",
         422 if faults else 200,
         revision=revision,
-        name=name,
+        name=column.name if column.table is None else f"{column.table}.{column.name}",
         number=request.path_params["number"],
         attribute=attribute,
         kind=kind,
@@ -189,9 +236,13 @@ def _column_page(request: Request, kind: str | None, given: dict[str, Any], faul
         fields=fields_of(kinds[kind]["schema"], shown, words_of(studio.words, kind)),
         faults=faults,
         look=look,
-        types=studio.desk.parts["words"]["types"],
+        types=studio.answering.parts["words"]["types"],
         command="medveil hierarchy DATA COLUMN",
-        data={"column": name, "levels": None if look is None or look.state != DONE else look.result, "faults": faults},
+        data={
+            "column": column.called,
+            "levels": None if look is None or look.state != DONE else look.result,
+            "faults": faults,
+        },
     )
 
 
@@ -199,11 +250,10 @@ def _domain(attribute: Mapping[str, Any]) -> dict[str, Any]:
     return {"domain": attribute["domain"]} if "domain" in attribute else {}
 
 
-def _found(studio: Studio, project: Project, path: str) -> str:
+def _found(studio: Studio, project: Project, described: Any, path: str) -> str:
     """A file of steps by the path that a policy needs: it may be named from the project's folder, from that of its
     data, or from the folder of what can be chosen on this computer.
     """
-    described = project.data["data"]
     data = described.get("path") if isinstance(described, Mapping) else described
     own, chosen = studio.settings.project(project.id), studio.settings.data.resolve()
     for folder in (own, *(() if data is None else ((own / str(data)).parent,)), chosen):
@@ -217,8 +267,8 @@ async def set_hierarchy(request: Request) -> Response:
     studio = studio_of(request)
     form = await request.form()
     kind = request.path_params["kind"]
-    project, _, name, attribute = await run_in_threadpool(_column, studio, request)
-    kinds = studio.desk.parts["hierarchies"]
+    project, revision, column, attribute = await run_in_threadpool(_column, studio, request)
+    kinds = studio.answering.parts["hierarchies"]
     if kind not in kinds:
         raise HTTPException(404)
     given, faults = read_fields(fields_of(kinds[kind]["schema"], {}, words_of(studio.words, kind)), form)
@@ -233,11 +283,10 @@ async def set_hierarchy(request: Request) -> Response:
         if text.isdecimal() and attribute["role"] == "quasi" and (level == "max_level" or int(text)):
             new[level] = int(text)
     if isinstance(given.get("path"), str):
-        new["hierarchy"]["path"] = _found(studio, project, given["path"])
+        data = tables_of(revision.checked["policy"])[column.table]["data"]
+        new["hierarchy"]["path"] = _found(studio, project, data, given["path"])
     if not faults:
-        _, checked = await run_in_threadpool(
-            studio.amend, project, lambda now: change(now.text, ["attributes", name], new)
-        )
+        _, checked = await run_in_threadpool(studio.amend, project, lambda now: change(now.text, column.place, new))
         if checked["policy"] is not None:
             return see(request, "column", "saved", project=project.id, number=request.path_params["number"])
         faults = {"": " ".join(fault["sentence"] for fault in checked["faults"])}

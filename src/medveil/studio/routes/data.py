@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import delete as remove
@@ -30,16 +31,19 @@ def data(request: Request) -> Response:
 
 def _page(request: Request, studio: Studio, project: Project, status: int = 200, **more: Any) -> Response:
     look = studio.first_look(project)
-    found = look.result["inspection"] if look.state == DONE else None
-    described = project.data["data"]
+    result = look.result if look.state == DONE else {}
+    found = result.get("inspection")
+    described = (result.get("named") or project.data).get("data")
     reading = described if isinstance(described, dict) else {"path": described}
-    told = {
+    told: dict[str, Any] = {
         "title": project.title,
         "origin": project.origin,
         "size": project.size,
         "state": look.state,
         "rows": found and found["rows"],
         "columns": found and len(found["columns"]),
+        "tables": _tables(result),
+        "left_out": result.get("left_out") or {},
         "error": look.error,
     }
     return project_page(
@@ -50,11 +54,40 @@ def _page(request: Request, studio: Studio, project: Project, status: int = 200,
         status,
         look=running(studio, look),
         told=told,
-        reading=reading,
-        command=f"medveil inspect {_shell(reading.get('path', 'FILE'))}",
+        reading=None if described is None else reading,
+        command=f"medveil inspect {_files(project, result)} --policy-out policy.yaml",
         data=told,
         **{"rows": None, "reason_missing": False, **more},
     )
+
+
+def _tables(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The linked tables that were found, and where each is."""
+    return [
+        {
+            "name": name,
+            "rows": found["rows"],
+            "columns": len(found["columns"]),
+            "file": _file(result["named"]["tables"].get(name)),
+        }
+        for name, found in result.get("tables", {}).items()
+    ]
+
+
+def _file(data: Any) -> str:
+    """The last part of where a table is."""
+    if data is None:
+        return ""
+    place = data if isinstance(data, str) else data.get("path") or data.get("connection") or data.get("type")
+    return str(place).rpartition("/")[2]
+
+
+def _files(project: Project, result: Mapping[str, Any]) -> str:
+    """What the command line is given in the place of the project's data."""
+    named = project.data if "together" in project.data else result.get("named") or project.data
+    given = [named["data"]] if "data" in named else named.get("together") or list(named["tables"].values())
+    paths = [one if isinstance(one, str) else (one or {}).get("path", "FILE") for one in given]
+    return " ".join(dict.fromkeys(_shell(str(path)) for path in paths))
 
 
 def _shell(text: str) -> str:
@@ -70,7 +103,11 @@ async def read_again(request: Request) -> Response:
 def _read_again(request: Request, form: FormData) -> Response:
     studio = studio_of(request)
     project = studio.project(request)
-    described = project.data["data"]
+    look = studio.first_look(project)
+    described = (look.result["named"] if look.state == DONE else project.data).get("data")
+    if described is None:
+        studio.first_look(project, again=True)
+        return see(request, "data", project=project.id)
     kept = dict(described) if isinstance(described, dict) else {"path": described}
     for option in OPTIONS:
         text = str(form.get(option, "")).strip("\r\n")
@@ -116,7 +153,8 @@ async def stop_look(request: Request) -> Response:
 async def peek(request: Request) -> Response:
     """Twenty original records, shown in the answer to the post and never kept."""
     studio = studio_of(request)
-    reason = str((await request.form()).get("reason", "")).strip()[:300]
+    form = await request.form()
+    reason, table = str(form.get("reason", "")).strip()[:300], str(form.get("table", "")) or None
 
     def look() -> Response:
         project = studio.project(request)
@@ -124,7 +162,8 @@ async def peek(request: Request) -> Response:
         if revision is None or not reason:
             return _page(request, studio, project, 422, reason_missing=not reason)
         studio.store.log("peek", project.id, reason)
-        rows = studio.once("peek", {"policy": revision.checked["policy"], "number": 20}, project.id)
+        arguments = {"policy": revision.checked["policy"], "number": 20, "table": table}
+        rows = studio.once("peek", arguments, project.id)
         return _page(request, studio, project, rows=rows)
 
     return await run_in_threadpool(look)

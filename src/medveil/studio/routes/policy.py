@@ -18,6 +18,7 @@ from medveil.studio.forms.words import words_of
 from medveil.studio.policies import change
 from medveil.studio.site import Studio, see, studio_of
 from medveil.studio.steps import ShownJob, project_page, running
+from medveil.studio.tables import has_sets, roles_of
 
 PRIVATE = "differential-privacy"
 LONGEST = 4 << 20
@@ -33,7 +34,7 @@ def _settled(request: Request) -> tuple[Studio, Project, Revision]:
 
 
 def _roles(revision: Revision) -> dict[str, str]:
-    return {name: one["role"] for name, one in revision.checked["policy"]["attributes"].items()}
+    return roles_of(revision.checked["policy"])
 
 
 # The text
@@ -124,7 +125,7 @@ def _privacy_page(
     request: Request, model: str | None, given: Mapping[str, Any], faults: dict[str, str], place: int | None
 ) -> Response:
     studio, project, revision = _settled(request)
-    known = studio.desk.parts["models"]
+    known = studio.answering.parts["models"]
     if model is not None and model not in known:
         raise HTTPException(404)
     fields = []
@@ -153,13 +154,16 @@ def _privacy_page(
 def _cards(studio: Studio, revision: Revision) -> dict[str, list[dict[str, Any]]]:
     """The models by the question that they answer, each with why it does not fit now."""
     roles = set(_roles(revision).values())
-    used = [one["model"] for one in revision.checked["policy"]["privacy"]]
+    policy = revision.checked["policy"]
+    linked, used = bool(policy.get("tables")), [one["model"] for one in policy["privacy"]]
     cards: dict[str, list[dict[str, Any]]] = {question: [] for question in studio.words.questions.names()}
-    for name, part in studio.desk.parts["models"].items():
+    for name, part in studio.answering.parts["models"].items():
         told = studio.words.models.get(name, {})
         reason = None
-        if part["about_sets"]:
-            reason = studio.words.privacy.needs_tables
+        if part["about_sets"] and not has_sets(policy):
+            reason = studio.words.privacy.needs_set if linked else studio.words.privacy.needs_tables
+        elif linked and name == PRIVATE:
+            reason = studio.words.privacy.one_table
         elif name != PRIVATE and "quasi" not in roles:
             reason = studio.words.privacy.needs_quasi
         elif part["needs_sensitive"] and "sensitive" not in roles:
@@ -188,7 +192,7 @@ def _profiles(studio: Studio, revision: Revision) -> list[dict[str, Any]]:
             "sentence": studio.words.profiles.get(name, {}).get("sentence") or part["schema"].get("description", ""),
             "used": followed.get("name") == name,
         }
-        for name, part in studio.desk.parts["profiles"].items()
+        for name, part in studio.answering.parts["profiles"].items()
     ]
 
 
@@ -196,7 +200,7 @@ def follow_profile(request: Request) -> Response:
     """Follow a profile of rules, or follow it no longer."""
     studio, project, revision = _settled(request)
     name = request.path_params["profile"]
-    if name not in studio.desk.parts["profiles"]:
+    if name not in studio.answering.parts["profiles"]:
         raise HTTPException(404)
     followed = (revision.checked["policy"].get("profile") or {}).get("name") == name
     new = None if followed else {"name": name}
@@ -212,7 +216,7 @@ async def put_model(request: Request) -> Response:
     form = await request.form()
     studio, project, revision = await run_in_threadpool(_settled, request)
     model, place = request.path_params["model"], request.path_params.get("place")
-    known = studio.desk.parts["models"]
+    known = studio.answering.parts["models"]
     if model not in known:
         raise HTTPException(404)
     fields = fields_of(known[model]["schema"], {}, words_of(studio.words, model), _roles(revision))
@@ -265,13 +269,13 @@ def method(request: Request) -> Response:
 def _fits(studio: Studio, project: Project, revision: Revision) -> ShownJob:
     """Which methods fit, for the policy as it is but for its method and what is written and measured."""
     policy = revision.checked["policy"]
-    asked = {key: policy[key] for key in ("data", "attributes", "privacy") if key in policy}
+    asked = {key: policy[key] for key in ("data", "attributes", "tables", "privacy") if key in policy}
     return running(studio, studio.queue.look("fitting", {"policy": asked}, project=project.id))
 
 
 def _method_page(request: Request, given: Mapping[str, Any], faults: dict[str, str]) -> Response:
     studio, project, revision = _settled(request)
-    known = studio.desk.parts["methods"]
+    known = studio.answering.parts["methods"]
     policy = revision.checked["policy"]
     chosen = policy.get("method", {"name": "optimal"})
     look = _fits(studio, project, revision)
@@ -293,7 +297,7 @@ def _method_page(request: Request, given: Mapping[str, Any], faults: dict[str, s
     title = studio.words.methods.get(chosen["name"], {}).get("title") or chosen["name"]
     sections = {
         name: fields_of(part["schema"], policy.get(name, {}), words_of(studio.words, name), _roles(revision))
-        for name, part in studio.desk.parts["settings"].items()
+        for name, part in studio.answering.parts["settings"].items()
     }
     return project_page(
         request,
@@ -329,7 +333,7 @@ def methods_fit(request: Request) -> Response:
 def choose(request: Request) -> Response:
     studio, project, _ = _settled(request)
     name = request.path_params["method"]
-    if name not in studio.desk.parts["methods"]:
+    if name not in studio.answering.parts["methods"]:
         raise HTTPException(404)
     studio.amend(project, lambda now: change(now.text, ["method"], {"name": name}))
     return see(request, "method", "saved", project=project.id)
@@ -339,7 +343,7 @@ async def set_method(request: Request) -> Response:
     form = await request.form()
     studio, project, revision = await run_in_threadpool(_settled, request)
     name = revision.checked["policy"].get("method", {"name": "optimal"})["name"]
-    schema = studio.desk.parts["methods"][name]["schema"]
+    schema = studio.answering.parts["methods"][name]["schema"]
     given, faults = read_fields(fields_of(schema, {}, words_of(studio.words, name), _roles(revision)), form)
     if not faults:
         new = {"name": name, **given}
@@ -355,7 +359,7 @@ async def set_section(request: Request) -> Response:
     form = await request.form()
     studio, project, revision = await run_in_threadpool(_settled, request)
     section = request.path_params["section"]
-    known = studio.desk.parts["settings"]
+    known = studio.answering.parts["settings"]
     if section not in known:
         raise HTTPException(404)
     fields = fields_of(known[section]["schema"], {}, words_of(studio.words, section), _roles(revision))

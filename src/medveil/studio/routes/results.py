@@ -39,7 +39,7 @@ def results(request: Request) -> Response:
     for job in jobs:
         found = None
         if job.state == DONE and job.kind == "anonymize":
-            found = read_result(studio.settings.run(project.id, job.id) / RELEASE)
+            found = read_result(studio.settings.run(project.id, job.id) / RELEASE, job.result)
         revision = revisions.get(job.revision or "")
         listed.append(
             {
@@ -97,7 +97,7 @@ def _result(request: Request) -> tuple[Studio, Job, Result]:
     job = studio.store.job(request.path_params["job"])
     if job is None or job.project != project.id or job.kind != "anonymize" or job.state != DONE:
         raise HTTPException(404)
-    found = read_result(studio.settings.run(project.id, job.id) / RELEASE)
+    found = read_result(studio.settings.run(project.id, job.id) / RELEASE, job.result)
     if found is None:
         raise HTTPException(404)
     return studio, job, found

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import delete as remove
@@ -115,9 +116,16 @@ def submit(studio: Studio, project: Project, revision: Revision) -> str:
     job = identity()
     out = studio.settings.run(project.id, job) / RELEASE
     arguments = {"data": None, "policy": revision.checked["policy"], "out": str(out)}
+    # Paths of a policy start where it is: the tools read the original by it.
+    policy_file(studio, project.id, revision.number).write_text(revision.text, encoding="utf-8")
     studio.queue.submit("anonymize", arguments, project=project.id, revision=revision.id, identity=job)
     studio.store.log("run", project.id, f"version {revision.number}")
     return job
+
+
+def policy_file(studio: Studio, project: str, number: int) -> Path:
+    """Where a version of a policy is kept that was run."""
+    return studio.settings.project(project) / f"policy-{number}.yaml"
 
 
 async def compare(request: Request) -> Response:
@@ -198,7 +206,7 @@ def job(request: Request) -> Response:
     folder = studio.settings.run(project.id, found.id)
     if found.kind == "compare":
         return project_page(request, project, "comparison.html", "results", **told, outcomes=shown.result)
-    result = read_result(folder / RELEASE)
+    result = read_result(folder / RELEASE, found.result)
     if result is None:
         raise HTTPException(404)
     rows = running(studio, studio.queue.look("rows", {"directory": str(folder / RELEASE)}, project=project.id))
@@ -218,7 +226,12 @@ def rows(request: Request) -> Response:
     folder = studio.settings.run(project.id, found.id) / RELEASE
     look = running(studio, studio.queue.look("rows", {"directory": str(folder)}, project=project.id))
     return studio.page(
-        request, "_rows.html", project=project, rows=look, job=running(studio, found), data=look.result or {}
+        request,
+        "_rows.html",
+        project=project,
+        rows=look,
+        job=running(studio, found),
+        data={"tables": look.result if look.state == DONE else None},
     )
 
 

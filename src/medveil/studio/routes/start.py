@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +83,18 @@ async def upload(request: Request) -> Response:
     except InputError as error:
         await run_in_threadpool(shutil.rmtree, studio.settings.project(project), True)
         return studio.fault(request, error)
-    place = f"data/{received.name}"
+    names = received.names
+    given = {"data": f"data/{names[0]}"} if len(names) == 1 else {"together": ["data"]}
     await run_in_threadpool(
-        lambda: studio.start(received.path.name, "upload", place, size=received.size, project=project)
+        lambda: studio.start(_title(studio, names), "upload", given, size=received.size, project=project)
     )
     return see(request, "data", project=project)
+
+
+def _title(studio: Studio, names: Sequence[str]) -> str:
+    """What a project of these files is called."""
+    first = clean(names[0])
+    return first if len(names) == 1 else studio.words.home.title_together.format(first=first, more=len(names) - 1)
 
 
 def generated(request: Request) -> Response:
@@ -94,11 +102,11 @@ def generated(request: Request) -> Response:
     project = identity()
     folder = studio.settings.project(project) / "data"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    studio.desk.ask("generate", {"rows": GENERATED, "out": str(folder / "patients.csv")})
+    studio.answering.ask("generate", {"rows": GENERATED, "out": str(folder / "patients.csv")})
     studio.start(
         "Made-up patients",
         "generated",
-        "data/patients.csv",
+        {"data": "data/patients.csv"},
         size=(folder / "patients.csv").stat().st_size,
         project=project,
     )
@@ -159,19 +167,41 @@ def here(request: Request) -> Response:
         entries=entries[:LISTED],
         more=max(len(entries) - LISTED, 0),
         up=up,
+        own=_name(studio, folder),
         root=str(root),
         command="medveil inspect FILE --policy-out policy.yaml",
-        data={"entries": [{"key": e["key"], "folder": e["folder"], "size": e["size"]} for e in entries[:LISTED]]},
+        data={
+            "own": _name(studio, folder),
+            "entries": [{"key": e["key"], "folder": e["folder"], "size": e["size"]} for e in entries[:LISTED]],
+        },
     )
 
 
 def use(request: Request) -> Response:
-    """Begin with a file that was listed."""
+    """Begin with a file that was listed, or with a folder of tables that belong together."""
     studio = studio_of(request)
     path = _find(studio, request.path_params["name"])
-    if not path.is_file():
-        raise HTTPException(404)
-    project = studio.start(clean(path.name), "computer", str(path.resolve()), size=path.stat().st_size)
+    if path.is_dir():
+        project = studio.start(clean(path.resolve().name), "computer", {"together": [str(path.resolve())]})
+    else:
+        project = studio.start(clean(path.name), "computer", {"data": str(path.resolve())}, size=path.stat().st_size)
+    return see(request, "data", project=project)
+
+
+async def use_together(request: Request) -> Response:
+    """Begin with several files that were listed, which point to each other."""
+    form = await request.form()
+    return await run_in_threadpool(_use_together, request, [str(name) for name in form.getlist("file")])
+
+
+def _use_together(request: Request, names: Sequence[str]) -> Response:
+    studio = studio_of(request)
+    paths = [_find(studio, name).resolve() for name in dict.fromkeys(names)]
+    if not paths or not all(path.is_file() for path in paths):
+        raise InputError(studio.words.here.none_ticked, studio.words.here.tick)
+    given = {"data": str(paths[0])} if len(paths) == 1 else {"together": [str(path) for path in paths]}
+    size = sum(path.stat().st_size for path in paths)
+    project = studio.start(_title(studio, [path.name for path in paths]), "computer", given, size=size)
     return see(request, "data", project=project)
 
 
@@ -184,7 +214,7 @@ def source(request: Request) -> Response:
 
 def _source_page(request: Request, kind: str, given: dict[str, Any], faults: dict[str, str]) -> Response:
     studio = studio_of(request)
-    kinds = studio.desk.parts["sources"]
+    kinds = studio.answering.parts["sources"]
     if kind not in kinds:
         raise HTTPException(404)
     return studio.page(
@@ -204,7 +234,7 @@ def _source_page(request: Request, kind: str, given: dict[str, Any], faults: dic
 async def describe(request: Request) -> Response:
     studio, kind = studio_of(request), request.path_params["kind"]
     form = await request.form()
-    kinds = await run_in_threadpool(lambda: studio.desk.parts["sources"])
+    kinds = await run_in_threadpool(lambda: studio.answering.parts["sources"])
     if kind not in kinds:
         raise HTTPException(404)
     fields = fields_of(kinds[kind]["schema"], {}, words_of(studio.words, kind))
@@ -219,7 +249,7 @@ async def describe(request: Request) -> Response:
             except PolicyError as error:
                 return studio.fault(request, error)
     title = clean(Path(str(given.get("path") or given.get("connection") or kind)).name)
-    project = await run_in_threadpool(studio.start, title, "source", {"type": kind, **given})
+    project = await run_in_threadpool(studio.start, title, "source", {"data": {"type": kind, **given}})
     return see(request, "data", project=project)
 
 
@@ -229,6 +259,7 @@ ROUTES = [
     Route("/upload", upload, methods=["POST"], name="upload"),
     Route("/generated", generated, methods=["POST"], name="generated"),
     Route("/here", here, name="here"),
+    Route("/here/together", use_together, methods=["POST"], name="use_together"),
     Route("/here/{name}", here, name="here_in"),
     Route("/here/{name}/use", use, methods=["POST"], name="use"),
     Route("/source", source, name="source"),

@@ -13,9 +13,10 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from medveil.errors import PolicyError
-from medveil.studio.database import Job, Project, identity
+from medveil.studio.database import Job, Project, Revision, identity
 from medveil.studio.jobs.queue import DONE
 from medveil.studio.releases import RELEASE
+from medveil.studio.routes.runs import policy_file
 from medveil.studio.site import SEE_OTHER, Studio, moment, studio_of
 from medveil.studio.steps import running
 from medveil.workspace import Workspace
@@ -118,7 +119,7 @@ def _arguments(studio: Studio, name: str, form: dict[str, str]) -> dict[str, Any
         if job is None or job.project is None or job.kind != "anonymize" or job.state != DONE:
             return None
         place = str(studio.settings.run(job.project, job.id) / RELEASE)
-        original = _original(studio, job)
+        original = _original(studio, job, name)
     if name == "audit":
         return {"directory": place, "source": original}
     if name == "measure":
@@ -126,10 +127,17 @@ def _arguments(studio: Studio, name: str, form: dict[str, str]) -> dict[str, Any
     return {"directory": place, "weights": form.get("weights") == "on"}
 
 
-def _original(studio: Studio, job: Job) -> str | None:
+def _original(studio: Studio, job: Job, tool: str) -> str | None:
+    """What a release was made from: its file, or the policy, which names tables, databases and folders too."""
     described = job.task["policy"].get("data")
     path = described.get("path") if isinstance(described, dict) else described
-    return None if path is None else str(studio.settings.project(str(job.project)) / path)
+    if path is not None and (isinstance(described, str) or tool == "measure"):
+        return str(studio.settings.project(str(job.project)) / path)
+    if tool == "measure" and not job.task["policy"].get("tables"):
+        return None
+    with studio.store() as session:
+        revision = session.get(Revision, job.revision)
+    return None if revision is None else str(policy_file(studio, str(job.project), revision.number))
 
 
 def job(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""A file that comes in with a form, written to the disk while it comes."""
+"""Files that come in with a form, written to the disk while they come."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ MOST_HEADERS = 16 << 10
 _UNSAFE = re.compile(r"[^\w.\- ()]+")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 LONGEST_NAME = 100
+MOST_FILES = 100
 
 
 def safe_name(given: str) -> str:
@@ -34,23 +35,19 @@ def safe_name(given: str) -> str:
 
 
 class Received:
-    """What a form brought: the file under `FIELD` on the disk, under a name that is safe."""
+    """What a form brought: the files under `FIELD` on the disk, under names that are safe."""
 
     def __init__(self, folder: Path, most: int) -> None:
         self.folder = folder
         self.most = most
-        self.name: str | None = None
+        self.names: list[str] = []
         self.size = 0
+        self._begun = 0
         self._header = b""
         self._value = b""
         self._headers: dict[bytes, bytes] = {}
         self._headers_read = 0
         self._descriptor: int | None = None
-
-    @property
-    def path(self) -> Path:
-        assert self.name is not None
-        return self.folder / self.name
 
     def callbacks(self) -> dict[str, object]:
         return {
@@ -60,11 +57,11 @@ class Received:
             "on_header_end": self._header_end,
             "on_headers_finished": self._headers_end,
             "on_part_data": self._data,
-            "on_part_end": self.close,
+            "on_part_end": self._end,
         }
 
     def _begin(self) -> None:
-        self._headers, self._header, self._value = {}, b"", b""
+        self._headers, self._header, self._value, self._headers_read = {}, b"", b"", 0
 
     def _field(self, data: bytes, start: int, end: int) -> None:
         self._header += self._counted(data[start:end])
@@ -85,10 +82,18 @@ class Received:
     def _headers_end(self) -> None:
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
         given = options.get(b"filename", b"").decode("utf-8", "replace")
-        if options.get(b"name") != FIELD.encode() or not given or self.name is not None:
+        if options.get(b"name") != FIELD.encode() or not given:
             return
-        self.name = safe_name(given)
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        name = safe_name(given)
+        if name in self.names:
+            raise InputError("Two of the files have one name.", "Tables are called after their files: rename one.")
+        if len(self.names) == MOST_FILES:
+            raise InputError(
+                f"These are more than {MOST_FILES} files.", "Choose their folder on this computer instead."
+            )
+        self.names.append(name)
+        self._begun = self.size
+        self._descriptor = os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
     def _data(self, data: bytes, start: int, end: int) -> None:
         if self._descriptor is None:
@@ -96,10 +101,15 @@ class Received:
         self.size += end - start
         if self.size > self.most:
             raise InputError(
-                f"The file has more than {self.most / 1e9:,.0f} GB.",
+                f"That is more than {self.most / 1e9:,.0f} GB.",
                 "Choose it on this computer instead of uploading it, or use the command line.",
             )
         os.write(self._descriptor, data[start:end])
+
+    def _end(self) -> None:
+        if self._descriptor is not None and self.size == self._begun:
+            raise InputError("The file is empty.", "Choose one that has a header line and records.")
+        self.close()
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -108,7 +118,7 @@ class Received:
 
 
 async def receive(request: Request, folder: Path, most: int) -> Received:
-    """Write the file of a form into a folder; nothing of it is kept in memory."""
+    """Write the files of a form into a folder; nothing of them is kept in memory."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise InputError("No file came with the form.", "Choose one.")
@@ -126,8 +136,6 @@ async def receive(request: Request, folder: Path, most: int) -> Received:
         raise InputError("The upload is damaged.", "Try it again.") from None
     finally:
         received.close()
-    if received.name is None:
+    if not received.names:
         raise InputError("No file came with the form.", "Choose one.")
-    if received.size == 0:
-        raise InputError("The file is empty.", "Choose one that has a header line and records.")
     return received

@@ -4,7 +4,7 @@
 const ready = (start) =>
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
 
-// A file that is dropped or chosen is sent at once, and one sees how far it is.
+// Files that are dropped or chosen are sent at once, and one sees how far it is.
 function uploads() {
   const form = document.querySelector("form[data-upload]");
   if (!form) return;
@@ -13,9 +13,9 @@ function uploads() {
   const words = form.querySelector("[data-words]");
   form.classList.add("live");
 
-  function send(file) {
+  function send(files) {
     const body = new FormData();
-    body.append("file", file, file.name);
+    for (const file of files) body.append("file", file, file.name);
     const request = new XMLHttpRequest();
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "text/html");
@@ -43,7 +43,7 @@ function uploads() {
     request.send(body);
   }
 
-  input.addEventListener("change", () => input.files.length && send(input.files[0]));
+  input.addEventListener("change", () => input.files.length && send(input.files));
   for (const name of ["dragenter", "dragover"])
     form.addEventListener(name, (event) => {
       event.preventDefault();
@@ -52,7 +52,7 @@ function uploads() {
   for (const name of ["dragleave", "drop"]) form.addEventListener(name, () => form.classList.remove("over"));
   form.addEventListener("drop", (event) => {
     event.preventDefault();
-    if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
+    if (event.dataTransfer.files.length) send(event.dataTransfer.files);
   });
 }
 

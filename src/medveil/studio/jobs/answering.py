@@ -12,8 +12,8 @@ from medveil.errors import MedveilError
 from medveil.processes import Child
 
 
-class Desk:
-    """The process behind the desk; it is started again where it has died."""
+class AnsweringProcess:
+    """A process that stays and answers one question after the other; it is started again where it has died."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -56,5 +56,5 @@ class Desk:
 
     def _started(self) -> Child:
         if self._child is None or not self._child.alive:
-            self._child = Child(arguments=["--desk"])
+            self._child = Child(arguments=["--answering"])
         return self._child
