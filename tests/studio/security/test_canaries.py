@@ -38,6 +38,19 @@ def test_no_page_shows_a_value_before_a_release_does(studio, project):
     assert not [path for path, text in pages.items() if CANARY in text.lower()]
 
 
+def test_no_page_of_linked_tables_shows_a_value(studio):
+    people = "".join(f"{CANARY}id{n},{CANARY}{n % 3}\n" for n in range(60))
+    visits = "".join(f"{CANARY}id{n % 60},{CANARY}{n % 5}\n" for n in range(200))
+    sent = [("people.csv", f"id,region\n{people}"), ("visits.csv", f"patient,code\n{visits}")]
+    answer = studio.client.post("/upload", files=[("file", (name, text.encode())) for name, text in sent])
+    made = answer.url.path.split("/")[2]
+    assert studio.looked(made)["state"] == "done"
+    studio.until(lambda: studio.json(f"/projects/{made}/columns")["exposure"], "the exposure")
+    pages = crawl(studio, made)
+    assert f"/projects/{made}/columns/1" in pages
+    assert not [path for path, text in pages.items() if CANARY in text.lower()]
+
+
 def test_no_database_and_no_log_holds_one_even_after_a_peek(studio, project):
     shown = studio.client.post(f"/projects/{project}/peek", data={"reason": "a test"})
     assert CANARY in shown.text, "a peek shows them, once"

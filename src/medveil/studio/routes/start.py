@@ -30,7 +30,7 @@ GENERATED = 10_000
 TABLES = frozenset(
     f".{ending}"
     for ending in (
-        *("csv", "tsv", "txt", "gz", "zst", "parquet", "pq", "feather", "arrow", "json", "ndjson"),
+        *("csv", "tsv", "txt", "data", "gz", "zst", "parquet", "pq", "feather", "arrow", "json", "ndjson"),
         *("xlsx", "xls", "sas7bdat", "xpt", "sav", "por", "dta"),
     )
 )
