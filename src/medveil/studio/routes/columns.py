@@ -17,7 +17,7 @@ from medveil.studio.forms.reading import read_fields
 from medveil.studio.forms.words import words_of
 from medveil.studio.jobs.queue import DONE, OPEN
 from medveil.studio.policies import change
-from medveil.studio.site import Studio, see, studio_of
+from medveil.studio.site import Studio, in_order, see, studio_of
 from medveil.studio.steps import ShownJob, project_page, running
 from medveil.studio.tables import ANY, PolicyColumn, asked_tables, columns_of, tables_of
 
@@ -232,7 +232,7 @@ def _column_page(request: Request, kind: str | None, given: dict[str, Any], faul
         number=request.path_params["number"],
         attribute=attribute,
         kind=kind,
-        kinds=list(kinds),
+        kinds=[name for name, _ in in_order(list(kinds.items()), studio.words.hierarchies)],
         fields=fields_of(kinds[kind]["schema"], shown, words_of(studio.words, kind)),
         faults=faults,
         look=look,

@@ -22,7 +22,8 @@ def log(request: Request) -> Response:
         {"at": one.at, "action": one.action, "project": titles.get(one.project or ""), "detail": one.detail}
         for one in entries
     ]
-    return studio.page(request, "log.html", entries=listed, command="", data={"entries": listed})
+    command = f"sqlite3 '{studio.settings.database}' 'SELECT * FROM entry ORDER BY id DESC'"
+    return studio.page(request, "log.html", entries=listed, command=command, data={"entries": listed})
 
 
 def help_page(request: Request) -> Response:

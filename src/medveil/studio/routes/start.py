@@ -23,7 +23,7 @@ from medveil.studio.forms.reading import read_fields
 from medveil.studio.forms.words import words_of
 from medveil.studio.jobs.queue import DONE
 from medveil.studio.security.uploads import receive
-from medveil.studio.site import Studio, clean, see, studio_of
+from medveil.studio.site import Studio, clean, in_order, see, studio_of
 from medveil.workspace import Workspace
 
 GENERATED = 10_000
@@ -222,7 +222,7 @@ def _source_page(request: Request, kind: str, given: dict[str, Any], faults: dic
         "source.html",
         422 if faults else 200,
         kind=kind,
-        kinds=list(kinds),
+        kinds=[name for name, _ in in_order(list(kinds.items()), studio.words.sources)],
         fields=fields_of(kinds[kind]["schema"], given, words_of(studio.words, kind)),
         faults=faults,
         root=str(studio.settings.data.resolve()),
