@@ -22,6 +22,8 @@ from medveil.studio.tables import has_sets, roles_of
 
 PRIVATE = "differential-privacy"
 LONGEST = 4 << 20
+AROUND = 2
+"""Lines before and after one that is wrong that are shown with it."""
 
 
 def _settled(request: Request) -> tuple[Studio, Project, Revision]:
@@ -49,6 +51,7 @@ def text(request: Request) -> Response:
         "method",
         revision=revision,
         text=revision.text,
+        near=[],
         faults=[],
         outdated=False,
         command="medveil schema",
@@ -88,11 +91,24 @@ def _unsaved(
         "method",
         status,
         text=written,
+        near=_near(written, {fault["line"] for fault in faults if fault["line"]}),
         faults=faults,
         outdated=outdated,
         command="medveil schema",
         data={"faults": faults, "outdated": outdated},
     )
+
+
+def _near(text: str, wrong: set[int]) -> list[tuple[int, str, bool]]:
+    r"""The lines around those that are wrong, with their numbers.
+
+    >>> _near("a\nb\nc\nd\ne\nf", {6})
+    [(4, 'd', False), (5, 'e', False), (6, 'f', True)]
+    """
+    lines = enumerate(text.splitlines(), 1)
+    return [
+        (number, line, number in wrong) for number, line in lines if any(abs(number - one) <= AROUND for one in wrong)
+    ]
 
 
 def download(request: Request) -> Response:
