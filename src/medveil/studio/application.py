@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from medveil.errors import MedveilError
-from medveil.studio.routes import columns, data, pages, policy, results, runs, start, tools
+from medveil.studio.routes import columns, data, pages, policy, results, runs, start, text, tools
 from medveil.studio.security.headers import Doorkeeper
 from medveil.studio.site import Studio, studio_of
 
@@ -59,7 +59,7 @@ def make_application(studio: Studio, names: frozenset[str]) -> Starlette:
         studio.store.close()
 
     static = Mount(STATIC, StaticFiles(directory=str(files("medveil.studio") / "static")), name="static")
-    modules = (start, data, columns, policy, runs, results, tools, pages)
+    modules = (start, data, columns, text, policy, runs, results, tools, pages)
     routes: list[Route | Mount] = [static, *(route for module in modules for route in module.ROUTES)]
     application = Starlette(
         routes=routes,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,6 +15,7 @@ from medveil.studio.database import Job, Project, Revision
 from medveil.studio.jobs.queue import OPEN
 from medveil.studio.site import Studio, studio_of
 
+BASE = "/projects/{project}"
 STEPS = ("data", "columns", "privacy", "method", "run", "results")
 
 
@@ -70,6 +72,16 @@ def running(studio: Studio, job: Job) -> ShownJob:
         created=job.created,
         version=live.version if live is not None else -1,
     )
+
+
+def settled(request: Request) -> tuple[Studio, Project, Revision]:
+    """The project of the address and its policy, which must be there already."""
+    studio = studio_of(request)
+    project = studio.project(request)
+    revision = studio.policy(project)
+    if revision is None:
+        raise HTTPException(404)
+    return studio, project, revision
 
 
 def project_page(

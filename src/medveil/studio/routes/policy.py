@@ -1,14 +1,14 @@
-"""The Privacy and Method steps, and the policy as text: three ways to say the same."""
+"""The Privacy and Method steps: what must hold, and how it is done."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from medveil.studio.database import Project, Revision
@@ -16,105 +16,15 @@ from medveil.studio.forms.fields import fields_of
 from medveil.studio.forms.reading import read_fields
 from medveil.studio.forms.words import words_of
 from medveil.studio.policies import change
-from medveil.studio.site import Studio, see, studio_of
-from medveil.studio.steps import ShownJob, project_page, running
+from medveil.studio.site import Studio, see
+from medveil.studio.steps import BASE, ShownJob, project_page, running, settled
 from medveil.studio.tables import has_sets, roles_of
 
 PRIVATE = "differential-privacy"
-LONGEST = 4 << 20
-AROUND = 2
-"""Lines before and after one that is wrong that are shown with it."""
-
-
-def _settled(request: Request) -> tuple[Studio, Project, Revision]:
-    studio = studio_of(request)
-    project = studio.project(request)
-    revision = studio.policy(project)
-    if revision is None:
-        raise HTTPException(404)
-    return studio, project, revision
 
 
 def _roles(revision: Revision) -> dict[str, str]:
     return roles_of(revision.checked["policy"])
-
-
-# The text
-
-
-def text(request: Request) -> Response:
-    _, project, revision = _settled(request)
-    return project_page(
-        request,
-        project,
-        "policy.html",
-        "method",
-        revision=revision,
-        text=revision.text,
-        near=[],
-        faults=[],
-        outdated=False,
-        command="medveil schema",
-        data={"number": revision.number, "text": revision.text, "policy": revision.checked["policy"]},
-    )
-
-
-async def set_text(request: Request) -> Response:
-    studio = studio_of(request)
-    project = studio.project(request)
-    form = await request.form()
-    written = str(form.get("text", ""))[:LONGEST].replace("\r\n", "\n")
-    newest = await run_in_threadpool(studio.store.revision, project.id)
-    opened = str(form.get("number", ""))
-    if newest is not None and opened.isdecimal() and int(opened) != newest.number and newest.text != written:
-        return await run_in_threadpool(_unsaved, request, project, written, 409, outdated=True)
-    revision, checked = await run_in_threadpool(studio.revise, project, written)
-    if revision is not None:
-        return see(request, "policy", "saved", project=project.id)
-    return await run_in_threadpool(_unsaved, request, project, written, 422, faults=checked["faults"])
-
-
-def _unsaved(
-    request: Request,
-    project: Project,
-    written: str,
-    status: int,
-    *,
-    faults: Sequence[Mapping[str, Any]] = (),
-    outdated: bool = False,
-) -> Response:
-    """The text as it was written, with why it was not saved: its faults, or a newer version that it would replace."""
-    return project_page(
-        request,
-        project,
-        "policy.html",
-        "method",
-        status,
-        text=written,
-        near=_near(written, {fault["line"] for fault in faults if fault["line"]}),
-        faults=faults,
-        outdated=outdated,
-        command="medveil schema",
-        data={"faults": faults, "outdated": outdated},
-    )
-
-
-def _near(text: str, wrong: set[int]) -> list[tuple[int, str, bool]]:
-    r"""The lines around those that are wrong, with their numbers.
-
-    >>> _near("a\nb\nc\nd\ne\nf", {6})
-    [(4, 'd', False), (5, 'e', False), (6, 'f', True)]
-    """
-    lines = enumerate(text.splitlines(), 1)
-    return [
-        (number, line, number in wrong) for number, line in lines if any(abs(number - one) <= AROUND for one in wrong)
-    ]
-
-
-def download(request: Request) -> Response:
-    _, _, revision = _settled(request)
-    headers = {"content-disposition": 'attachment; filename="policy.yaml"'}
-    return PlainTextResponse(revision.text, headers=headers)
 
 
 # Privacy
@@ -130,7 +40,7 @@ def add(request: Request) -> Response:
 
 
 def edit(request: Request) -> Response:
-    _, _, revision = _settled(request)
+    _, _, revision = settled(request)
     models, place = revision.checked["policy"]["privacy"], request.path_params["place"]
     if place >= len(models):
         raise HTTPException(404)
@@ -140,7 +50,7 @@ def edit(request: Request) -> Response:
 def _privacy_page(
     request: Request, model: str | None, given: Mapping[str, Any], faults: dict[str, str], place: int | None
 ) -> Response:
-    studio, project, revision = _settled(request)
+    studio, project, revision = settled(request)
     known = studio.answering.parts["models"]
     if model is not None and model not in known:
         raise HTTPException(404)
@@ -214,7 +124,7 @@ def _profiles(studio: Studio, revision: Revision) -> list[dict[str, Any]]:
 
 def follow_profile(request: Request) -> Response:
     """Follow a profile of rules, or follow it no longer."""
-    studio, project, revision = _settled(request)
+    studio, project, revision = settled(request)
     name = request.path_params["profile"]
     if name not in studio.answering.parts["profiles"]:
         raise HTTPException(404)
@@ -230,7 +140,7 @@ def follow_profile(request: Request) -> Response:
 async def put_model(request: Request) -> Response:
     """Add a model, or change the one at a place."""
     form = await request.form()
-    studio, project, revision = await run_in_threadpool(_settled, request)
+    studio, project, revision = await run_in_threadpool(settled, request)
     model, place = request.path_params["model"], request.path_params.get("place")
     known = studio.answering.parts["models"]
     if model not in known:
@@ -258,7 +168,7 @@ async def put_model(request: Request) -> Response:
 
 
 def drop_model(request: Request) -> Response:
-    studio, project, _ = _settled(request)
+    studio, project, _ = settled(request)
     place = request.path_params["place"]
 
     def edit(now: Revision) -> str:
@@ -290,7 +200,7 @@ def _fits(studio: Studio, project: Project, revision: Revision) -> ShownJob:
 
 
 def _method_page(request: Request, given: Mapping[str, Any], faults: dict[str, str]) -> Response:
-    studio, project, revision = _settled(request)
+    studio, project, revision = settled(request)
     known = studio.answering.parts["methods"]
     policy = revision.checked["policy"]
     chosen = policy.get("method", {"name": "optimal"})
@@ -338,7 +248,7 @@ def _method_page(request: Request, given: Mapping[str, Any], faults: dict[str, s
 
 def methods_fit(request: Request) -> Response:
     """Whether it is known which methods fit, for a page that waits for it."""
-    studio, project, revision = _settled(request)
+    studio, project, revision = settled(request)
     look = _fits(studio, project, revision)
     headers = {"HX-Refresh": "true"} if not look.open else {}
     response = studio.page(request, "_fitting.html", project=project, look=look, data=look.to_dict())
@@ -347,7 +257,7 @@ def methods_fit(request: Request) -> Response:
 
 
 def choose(request: Request) -> Response:
-    studio, project, _ = _settled(request)
+    studio, project, _ = settled(request)
     name = request.path_params["method"]
     if name not in studio.answering.parts["methods"]:
         raise HTTPException(404)
@@ -357,7 +267,7 @@ def choose(request: Request) -> Response:
 
 async def set_method(request: Request) -> Response:
     form = await request.form()
-    studio, project, revision = await run_in_threadpool(_settled, request)
+    studio, project, revision = await run_in_threadpool(settled, request)
     name = revision.checked["policy"].get("method", {"name": "optimal"})["name"]
     schema = studio.answering.parts["methods"][name]["schema"]
     given, faults = read_fields(fields_of(schema, {}, words_of(studio.words, name), _roles(revision)), form)
@@ -373,7 +283,7 @@ async def set_method(request: Request) -> Response:
 async def set_section(request: Request) -> Response:
     """What the policy says of its output or of what is measured."""
     form = await request.form()
-    studio, project, revision = await run_in_threadpool(_settled, request)
+    studio, project, revision = await run_in_threadpool(settled, request)
     section = request.path_params["section"]
     known = studio.answering.parts["settings"]
     if section not in known:
@@ -390,11 +300,7 @@ async def set_section(request: Request) -> Response:
     return await run_in_threadpool(_method_page, request, {}, faults)
 
 
-BASE = "/projects/{project}"
 ROUTES = [
-    Route(f"{BASE}/policy", text, methods=["GET"], name="policy"),
-    Route(f"{BASE}/policy", set_text, methods=["POST"], name="set_text"),
-    Route(f"{BASE}/policy.yaml", download, name="policy_file"),
     Route(f"{BASE}/privacy", privacy, name="privacy"),
     Route(f"{BASE}/privacy/add/{{model}}", add, methods=["GET"], name="add_model"),
     Route(f"{BASE}/privacy/add/{{model}}", put_model, methods=["POST"], name="put_model"),

@@ -15,11 +15,10 @@ from medveil.studio.database import Job, Revision
 from medveil.studio.jobs.queue import DONE
 from medveil.studio.policies import change
 from medveil.studio.releases import RELEASE, Result, published, read_result, summary, zipped
-from medveil.studio.routes.policy import BASE
 from medveil.studio.routes.runs import COMPARISON, submit
 from medveil.studio.security.headers import REPORT_POLICY
 from medveil.studio.site import Studio, see, studio_of
-from medveil.studio.steps import project_page
+from medveil.studio.steps import BASE, project_page
 
 SHOWN = 200
 REPORTS = ("steward", "recipient")

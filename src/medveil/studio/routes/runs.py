@@ -21,24 +21,14 @@ from starlette.routing import Route
 from medveil.studio.database import Job, Project, Revision, identity
 from medveil.studio.jobs.queue import DONE, OPEN
 from medveil.studio.releases import RELEASE, read_result
-from medveil.studio.routes.policy import BASE
 from medveil.studio.site import DrawnProgress, Studio, see, studio_of
-from medveil.studio.steps import ShownJob, project_page, running
+from medveil.studio.steps import BASE, ShownJob, project_page, running, settled
 
 WATCH = 0.25
 """Seconds between two looks at how far a run is."""
 BEAT = 15.0
 MOST_STREAMS = 200
 COMPARISON = "comparison"
-
-
-def _settled(request: Request) -> tuple[Studio, Project, Revision]:
-    studio = studio_of(request)
-    project = studio.project(request)
-    revision = studio.policy(project)
-    if revision is None:
-        raise HTTPException(404)
-    return studio, project, revision
 
 
 def run(request: Request) -> Response:
@@ -88,7 +78,7 @@ def _budget(studio: Studio, project: Project, revision: Revision) -> ShownJob:
 
 
 def budget(request: Request) -> Response:
-    studio, project, revision = _settled(request)
+    studio, project, revision = settled(request)
     if revision.checked["spending"] is None:
         raise HTTPException(404)
     look = _budget(studio, project, revision)
@@ -105,7 +95,7 @@ def budget(request: Request) -> Response:
 
 async def start(request: Request) -> Response:
     form = await request.form()
-    studio, project, revision = await run_in_threadpool(_settled, request)
+    studio, project, revision = await run_in_threadpool(settled, request)
     if revision.checked["spending"] is not None and form.get("spend") != "on":
         return await run_in_threadpool(lambda: _page(request, studio, project, revision, 422, unticked=True))
     job = await run_in_threadpool(submit, studio, project, revision)
@@ -131,7 +121,7 @@ def policy_file(studio: Studio, project: str, number: int) -> Path:
 async def compare(request: Request) -> Response:
     """Every method that fits, one after the other."""
     form = await request.form()
-    studio, project, revision = await run_in_threadpool(_settled, request)
+    studio, project, revision = await run_in_threadpool(settled, request)
     job = identity()
     out = studio.settings.run(project.id, job) / COMPARISON
     sweep = str(form.get("sweep", "")).strip()[:200] or None
@@ -153,7 +143,7 @@ def _preview(studio: Studio, project: Project, revision: Revision, *, start: boo
 
 
 def preview(request: Request) -> Response:
-    studio, project, revision = _settled(request)
+    studio, project, revision = settled(request)
     found = _preview(studio, project, revision, start=False)
     shown = None if found is None else running(studio, found)
     return studio.page(
@@ -167,7 +157,7 @@ def preview(request: Request) -> Response:
 
 
 def start_preview(request: Request) -> Response:
-    studio, project, revision = _settled(request)
+    studio, project, revision = settled(request)
     _preview(studio, project, revision, start=True)
     if request.headers.get("hx-request"):
         return preview(request)
