@@ -92,10 +92,8 @@ class Studio:
 
     def first_look(self, project: Project, *, again: bool = False) -> Job:
         """What the data seem to be."""
-        return self.queue.look("starter", self._asked(project), project=project.id, again=again)
-
-    def _asked(self, project: Project) -> dict[str, Any]:
-        return {**project.data, "bounds": {"columns": self.settings.most_columns}}
+        arguments = {**project.data, "bounds": {"columns": self.settings.most_columns}}
+        return self.queue.look("starter", arguments, project=project.id, again=again)
 
     def policy(self, project: Project) -> Revision | None:
         """The policy of a project, made of the first look where there is none; None as long as that is going on."""
@@ -129,14 +127,12 @@ class Studio:
         checked = self.answering.ask("check", {"text": text})
         if checked["policy"] is None:
             return None, checked
-        where = named(checked["policy"])
-        look = self.queue.looked("starter", self._asked(project), project=project.id)
-        if where != project.data and (look is None or look.state != DONE or look.result["named"] != where):
+        newest, where = self.store.revision(project.id), named(checked["policy"])
+        if newest is not None and named(newest.checked["policy"]) != where:
             with self.store() as session:
                 kept = session.get(Project, project.id)
                 assert kept is not None
                 kept.data = where
-        newest = self.store.revision(project.id)
         if newest is not None and newest.text == text:
             return newest, checked
         number = 1 if newest is None else newest.number + 1

@@ -71,6 +71,26 @@ def test_a_role_that_does_not_fit_is_refused_with_the_reason(studio, project):
     studio.client.post(f"/projects/{project}/policy", data={"text": before["text"]})
 
 
+def test_a_file_without_names_is_read_as_it_is_said(studio):
+    lines = "\n".join(f"{n % 60 + 20},{'FM'[n % 2]},?" for n in range(80))
+    made = studio.uploaded(lines.encode(), "headless.data")
+    told = studio.looked(made)
+    assert told["state"] == "failed"
+    assert "Then read it again" in studio.client.get(f"/projects/{made}/data").text
+    form = {"columns": "age\nsex\nincome", "missing": "?"}
+    studio.client.post(f"/projects/{made}/data/read", data=form)
+    assert studio.looked(made)["columns"] == 3
+    listed = studio.json(f"/projects/{made}/columns")["columns"]
+    assert [column["name"] for column in listed] == ["age", "sex", "income"]
+    assert listed[2]["missing"] == 80
+    # Nothing but the data themselves is a reason to look at them again.
+    studio.client.post(f"/projects/{made}/privacy/0/k-anonymity", data={"k": "3"})
+    assert studio.json(f"/projects/{made}/data")["state"] == "done"
+    studio.client.post(f"/projects/{made}/data/read", data={**form, "columns": "years\nsex\nincome"})
+    assert studio.looked(made)["state"] == "done"
+    assert studio.json(f"/projects/{made}/columns")["columns"][0]["name"] == "years"
+
+
 def test_what_spends_is_started_again_only_by_the_page_that_shows_the_budget(studio, project):
     assert studio.client.post(f"/projects/{project}/policy", data={"text": PRIVATE}).status_code == 200
     job = studio.run(project, spend="on")

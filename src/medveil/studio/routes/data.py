@@ -118,17 +118,19 @@ def _read_again(request: Request, form: FormData) -> Response:
                 kept[option] = listed
         elif text:
             kept[option] = "\t" if text == "tab" else text
+    given = kept if set(kept) != {"path"} else kept["path"]
+    revision = None
+    if studio.store.revision(project.id) is not None:
+        revision, _ = studio.amend(project, lambda now: change(now.text, ["data"], given))
     with studio.store() as session:
         found = session.get(Project, project.id)
         assert found is not None
-        found.data = {"data": kept if set(kept) != {"path"} else kept["path"]}
+        if revision is None:  # there is none yet, or it would be none: the look says why
+            found.data = {"data": given}
         session.execute(remove(Job).where(Job.project == project.id, Job.kind == "starter", Job.state.not_in(OPEN)))
     renewed = studio.store.project(project.id)
     assert renewed is not None
     studio.first_look(renewed, again=True)
-    if studio.store.revision(project.id) is not None:
-        described = renewed.data["data"]
-        studio.amend(renewed, lambda now: change(now.text, ["data"], described))
     return see(request, "data", project=project.id)
 
 
