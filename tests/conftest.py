@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.first_contact.elsewhere import elsewhere
 
 from medveil.cli import main
 
@@ -15,6 +16,20 @@ settings.register_profile(
     "medveil", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("medveil")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test that is named as the one in which a piece of advice appears must make it appear."""
+    owed = elsewhere().get(item.nodeid)
+    if owed is None:
+        return (yield)
+    from tests.first_contact.following import noticed  # noqa: PLC0415 - few tests need it
+
+    with noticed() as given:
+        result = yield
+    assert owed <= given, f"this test is to make advice appear that it did not: {owed - given}"
+    return result
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from medveil.engine import Engine
+from medveil.errors import InputError
 from medveil.sources.source import Source
 from medveil.table.arrow import encoded_texts, number_array, numpy_of
 from medveil.table.domain import Domain, encode, find_kind
@@ -56,16 +57,24 @@ def make_cells(
     sensitive: Sequence[str],
     kinds: Mapping[str, Kind | None],
     formats: Mapping[str, str] | None = None,
+    *,
+    doubtful_as_texts: bool = False,
 ) -> Cells:
     """Cells from the engine's distinct tuples (columns q0, q1, ... and `records`), raw texts read as their kinds.
 
-    A kind that is None is found out from the values, and so is the format of dates and numbers that have none.
+    A kind that is None is found out from the values, and so is the format of dates and numbers that have none. What
+    cannot be read, or in two ways, is refused or stays text.
     """
     codes, domains = [], {}
     for position, name in enumerate((*quasi, *sensitive)):
         indices, texts = encoded_texts(table[f"q{position}"])
         kind = kinds.get(name) or find_kind([text for text in texts if text is not None])
-        domains[name], recode = encode(texts, kind, name, (formats or {}).get(name))
+        try:
+            domains[name], recode = encode(texts, kind, name, (formats or {}).get(name))
+        except InputError:
+            if not doubtful_as_texts:
+                raise
+            domains[name], recode = encode(texts, Kind.CATEGORY, name)
         codes.append(recode[indices])
     counts = numpy_of(table["records"]).astype(np.int64)
     shape = (len(quasi), len(counts))

@@ -123,3 +123,21 @@ def test_the_pattern_for_a_folder_of_folders_begins_where_the_folder_is(tmp_path
     with pytest.raises(medveil.InputError) as caught:
         medveil.inspect(tmp_path / "visits")
     assert str(tmp_path / "visits" / "*" / "*.parquet") in caught.value.remedy
+
+
+def test_dates_that_can_be_read_in_two_ways_leak_all_the_same():
+    frame = FRAME.assign(born=[f"0{1 + i % 3}/0{1 + i % 4}/1980" for i in range(20)])
+    (found,) = [one for one in medveil.leakage(frame).singles if one.attributes == ("born",)]
+    assert found.to_dict()["values"] == 12
+
+
+def test_figures_beside_another_table_say_so(folder):
+    policy = {
+        "attributes": {"age": {"role": "quasi", "type": "number"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"report": False},
+    }
+    medveil.anonymize(FRAME, policy, out=folder / "release")
+    assert not any("made from" in note for note in medveil.measure(folder / "release", FRAME, quick=True).notes)
+    notes = medveil.measure(folder / "release", FRAME[:12], quick=True).notes
+    assert any("has 12 records and the release was made from 20" in note for note in notes)

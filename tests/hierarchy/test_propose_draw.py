@@ -54,7 +54,7 @@ def test_a_drawing_shows_the_tree(texts, numbers, bind):
             "level 0: 4 groups, mean loss 0.000",
             "level 1: 4 groups, mean loss 0.000",
             "level 2: 3 groups, mean loss 0.167",
-            "level 3: 1 groups, mean loss 1.000",
+            "level 3: 1 group, mean loss 1.000",
             "",
             "*  (4)",
             "├── Respiratory  (2)",

@@ -67,7 +67,7 @@ def leakage(
             run.step(Stage.COUNT)
             guessed = not columns and (up_to > 1 or unique is not None)
             among = tuple(n for n in known.quasi(engine) if n in asked) if guessed else asked
-            entries = entries_of(engine, asked, subject=subject, prior=prior, kinds=known.kinds)
+            entries = entries_of(engine, asked, subject=subject, prior=prior, kinds=known.kinds, formats=known.formats)
         run.step(Stage.ATTACK, None, "Counting sets of columns")
         return leakage_of(entries, up_to=up_to, top=top, unique=unique, among=among or asked)
 
@@ -80,6 +80,7 @@ class _Known:
     columns: tuple[str, ...]
     subject: str | None
     kinds: Mapping[str, Kind | None]
+    formats: Mapping[str, str]
     quasi: Callable[[Engine], Sequence[str]]
 
 
@@ -91,6 +92,7 @@ def _known_by_policy(given: Policy | Mapping[str, Any] | str | Path, data: Any, 
         (*of_role[Role.QUASI], *of_role[Role.SENSITIVE], *of_role[Role.PLAIN]),
         next(iter(of_role[Role.SUBJECT]), None),
         {name: attribute.type for name, attribute in policy.attributes.items()},
+        {name: attribute.format for name, attribute in policy.attributes.items() if attribute.format is not None},
         lambda _engine: of_role[Role.QUASI],
     )
 
@@ -101,4 +103,4 @@ def _known_by_guess(source: Source) -> _Known:
         guesses = one_subject([(p.name, guess(p)) for p in profiles])
         return [name for name, found in guesses if found.role is Role.QUASI]
 
-    return _Known(source, source.names, None, {}, quasi)
+    return _Known(source, source.names, None, {}, {}, quasi)

@@ -112,6 +112,8 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
 
 def _fitting(problem: Problem) -> str:
     """Which methods take a problem, with the parameters that they have by themselves."""
+    if not problem.schema.quasi:
+        return "Give at least one column 'role: quasi': what others may know of a person."
     known: list[str] = []
     for name, method in methods().items():
         with suppress(ValidationError):  # one that needs parameters is not proposed

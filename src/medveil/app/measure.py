@@ -161,8 +161,17 @@ def _measure(
             () if whole else reached(problem.cells, problem.reference),
             found.measures,
             found.risks,
-            [*_status(given.manifest), *_notes(comparison)],
+            [*_status(given.manifest), *_another(given.manifest, rows), *_notes(comparison)],
         )
+
+
+def _another(manifest: Manifest | None, rows: Mapping[str, int]) -> list[str]:
+    """Whether the original seems to be another table than the one that the release was made from."""
+    made_from = None if manifest is None else manifest.rows.get("input")
+    if made_from is None or rows.get("original", made_from) == made_from:
+        return []
+    told = f"The original has {rows['original']:,} records and the release was made from {made_from:,}"
+    return [f"{told}: figures that compare the two are of no use unless it was made from this table."]
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

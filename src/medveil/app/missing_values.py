@@ -70,7 +70,10 @@ def _asked(
             raise PolicyError(f"The policy has no column '{column}'.", did_you_mean(column, known))
         attribute = known[column]
         if attribute.hierarchy is None:
-            raise PolicyError(f"The policy gives '{column}' no hierarchy.", "There is nothing to compare with.")
+            raise PolicyError(
+                f"The policy gives '{column}' no hierarchy.",
+                "Without one every value is covered: give it a 'hierarchy:' first.",
+            )
         if policy.tables:
             source = source_of(policy.tables[table].data).open(workspace)
             source.position(own)

@@ -398,7 +398,7 @@ def source_of(data: str | SourceSpec) -> SourceSpec:
 
 def reading_options(data: Mapping[str, Any]) -> dict[str, Any]:
     """Of what a policy writes under `data:`, how a file is read: it holds for a file in its place too."""
-    return {key: data[key] for key in (*WRITTEN, "missing") if key in data}
+    return {key: data[key] for key in (*WRITTEN, "sheet", "missing") if key in data}
 
 
 def data_path(policy: Policy, workspace: Workspace, data: Any = None) -> Path | None:

@@ -25,6 +25,7 @@ def inspect(
     missing: Missing = None,
     columns: Columns = None,
     header: Header = None,
+    sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook (default: the first).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what each column seems to be, how many people it gives away, and by which keys several tables are linked."""
@@ -32,7 +33,7 @@ def inspect(
     from medveil.app import inspect_folder  # noqa: PLC0415
     from medveil.terminal.inspection import show_inspection, show_linked_inspection  # noqa: PLC0415
 
-    reading = reading_options(delimiter, encoding, missing, columns, header)
+    reading = {**reading_options(delimiter, encoding, missing, columns, header), "sheet": sheet}
     folder = data[0] if len(data) == 1 and data[0].is_dir() else None
     with running() as run:
         if folder is not None:

@@ -23,7 +23,8 @@ def draw(hierarchy: Hierarchy, max_leaves: int = 40, width: int = 100) -> str:
     lines = [f"{hierarchy.size:,.0f} leaves in the domain, {len(hierarchy.levels[0].labels):,} in the data"]
     for number, level in enumerate(hierarchy.levels):
         mean_loss = float(np.mean(hierarchy.losses[number])) if len(level.groups) else 0.0
-        lines.append(f"level {number}: {len(level.labels):,} groups, mean loss {mean_loss:.3f}")
+        groups = "1 group" if len(level.labels) == 1 else f"{len(level.labels):,} groups"
+        lines.append(f"level {number}: {groups}, mean loss {mean_loss:.3f}")
     children = [_children(hierarchy, number) for number in range(1, len(hierarchy.levels))]
     tree = Tree(_text(hierarchy, hierarchy.height, 0))
     _grow(tree, hierarchy, children, hierarchy.height, 0, max_leaves)

@@ -44,6 +44,7 @@ def entries_of(
     subject: str | None = None,
     prior: str | None = None,
     kinds: Mapping[str, Kind | None] | None = None,
+    formats: Mapping[str, str] | None = None,
 ) -> Entries:
     """The people of a loaded table.
 
@@ -52,7 +53,8 @@ def entries_of(
     """
     extra = [name for name in (subject, prior) if name is not None]
     raw = engine.cells((*columns, *extra))
-    cells = make_cells(raw, columns, [], dict(kinds or {}))
+    # Two readings of a date tell people apart alike.
+    cells = make_cells(raw, columns, [], dict(kinds or {}), formats, doubtful_as_texts=True)
     person = weights = None
     if subject is not None:
         person = encoded_texts(raw[f"q{len(columns)}"])[0]

@@ -41,7 +41,9 @@ def open_excel(path: Path, sheet: str | None, missing: Collection[str]) -> Loade
     if table.num_rows == 0:
         raise InputError(
             f"The sheet '{sheet or names[0]}' of '{path.name}' is empty.",
-            "Name the one that holds the table with 'sheet:'." if len(names) > 1 else "Give a table with a header row.",
+            "Name the one that holds the table: 'sheet:' under 'data:', or '--sheet'."
+            if len(names) > 1
+            else "Give a table with a header row.",
         )
     header = [column[0].as_py() or "" for column in table.columns]
     return loaded(path, [name.strip() for name in header], [_days(column[1:]) for column in table.columns], missing)

@@ -18,9 +18,10 @@ from medveil.sources.source import Source, SourceSpec
 from medveil.workspace import Workspace
 
 
-def open_file(path: Path, missing: Collection[str] = (), **options: Any) -> Source:
-    """A file by its content, or a folder or a pattern of such files; `options` say how a CSV file is written. Other
-    formats are read by the kind of source that declares them, where there is one.
+def open_file(path: Path, missing: Collection[str] = (), *, sheet: str | None = None, **options: Any) -> Source:
+    """A file by its content, or a folder or a pattern of such files; `options` say how a CSV file is written, and
+    `sheet` which one of a workbook is meant. Other formats are read by the kind of source that declares them, where
+    there is one.
     """
     refuse_addresses(str(path))
     if is_parts(path):
@@ -33,7 +34,8 @@ def open_file(path: Path, missing: Collection[str] = (), **options: Any) -> Sour
         return open_parquet(path, missing)
     for kind in sources().values():
         if found.name in kind.formats:
-            declared = kind.model_validate({"path": str(path.absolute()), "missing": tuple(missing)})
+            chosen = {"sheet": sheet} if sheet is not None and "sheet" in kind.model_fields else {}
+            declared = kind.model_validate({"path": str(path.absolute()), "missing": tuple(missing), **chosen})
             return declared.open(Workspace())
     raise found.refusal(path.name)
 
@@ -52,6 +54,7 @@ class FileSpec(SourceSpec):
     encoding: Encoding = None
     columns: Columns = None
     header: Header = None
+    sheet: Annotated[str | None, Field(description="The sheet of a workbook (default: the first).")] = None
 
     @property
     def file(self) -> str:
@@ -64,4 +67,5 @@ class FileSpec(SourceSpec):
         return self._open(workspace, declared=True)
 
     def _open(self, workspace: Workspace, **how: bool) -> Source:
-        return open_file(workspace.resolve(self.path), self.missing, **options_of(self), **how)
+        path = workspace.resolve(self.path)
+        return open_file(path, self.missing, sheet=self.sheet, **options_of(self), **how)

@@ -35,7 +35,7 @@ def _instead_of(path: Path) -> str:
         near = did_you_mean(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
     except OSError:
         near = ""
-    return near if near.startswith("Did") else "Paths in a policy are relative to the policy file."
+    return near if near.startswith("Did") else "Check the path: in a policy it begins where the policy is."
 
 
 def refuse_addresses(text: str) -> None:

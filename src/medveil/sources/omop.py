@@ -49,5 +49,5 @@ class OmopSpec(SourceSpec):
         path = omop_files(folder).get(self.table.lower())
         if path is None:
             raise InputError(f"'{folder.name}' has no file of the table '{self.table}'.", f"Such as {self.table}.csv.")
-        opened = open_file(path, self.missing, **({} if path.suffix == ".parquet" else {"header": True}))
+        opened = open_file(path, self.missing, header=None if path.suffix == ".parquet" else True)
         return replace(opened, names=check_names([name.lower() for name in opened.names], f"'{path.name}'"))

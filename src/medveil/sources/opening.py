@@ -16,7 +16,7 @@ def open_source(data: Any, *, missing: Collection[str] = (), **options: Any) -> 
     """The source behind a path (CSV or Parquet), a declared source, or a data frame of any library that narwhals knows.
 
     `options` say how a CSV file is written: `delimiter`, `encoding`, `columns` (the names of a file without header
-    line) and `header` (whether there is one).
+    line) and `header` (whether there is one), and which `sheet` of a workbook is meant.
     """
     if isinstance(data, Source):
         return data

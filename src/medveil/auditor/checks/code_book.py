@@ -195,7 +195,9 @@ def _numbers(evidence: Evidence, name: str, told: _Parameters) -> tuple[Numbers,
     own = evidence.original(name)
     texts = [text for text in evidence.distinct("kept", own) if text is not None]
     try:
-        values = _read_all(texts, evidence.kinds[name], digits=name in told.digits, name=name)
+        values = _read_all(
+            texts, evidence.kinds[name], digits=name in told.digits, name=name, written=evidence.formats.get(name)
+        )
     except (MedveilError, ValueError):
         raise Refuted(f"the source's column '{name}' does not hold numbers, as the manifest says") from None
     low, high = told.ranges.get(name, (-math.inf, math.inf))
@@ -225,10 +227,10 @@ def _people(evidence: Evidence, name: str, low: float, high: float) -> int:
     return int(number)
 
 
-def _read_all(texts: list[str], kind: Kind, *, digits: bool, name: str) -> Numbers:
+def _read_all(texts: list[str], kind: Kind, *, digits: bool, name: str, written: str | None) -> Numbers:
     if digits:
         return np.array([float(re.sub(r"[\s\-./]", "", text)) for text in texts], dtype=np.float64)
-    forms = canonical(texts, kind, name)
+    forms = canonical(texts, kind, name, written)
     domain = domain_of(forms, kind)
     position = {form: place for place, form in enumerate(domain.values)}
     return domain.numbers[[position[form] for form in forms]] if texts else np.zeros(0)

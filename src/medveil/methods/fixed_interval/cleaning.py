@@ -182,7 +182,8 @@ def _settle_missing(records: Records, name: str, chosen: Missing) -> Records:
     counts[column.missing] = 0
     if not counts.any():
         raise InputError(
-            f"Column '{name}' has no value that could stand in for missing ones.", "Keep or drop missing values."
+            f"Column '{name}' has no value that could stand in for missing ones.",
+            "Keep missing values, or take the column out.",
         )
     if column.numbers is None:
         stand_in = float(counts.argmax())
