@@ -11,6 +11,7 @@ from medveil.app.generate import generate
 from medveil.app.leakage import leakage
 from medveil.app.missing_values import missing_values
 from medveil.datasets import patients
+from medveil.engine import named_engine
 from medveil.release.truthful import derive
 
 TREE = "nurse;care;*\ncook;house;*\n"
@@ -52,6 +53,21 @@ def made_by(name):
 CEILING = {"name": "h-ceiling", "h": 0.5}
 JOBS = ", hierarchy: {type: file, path: jobs.csv}"
 CASES = {
+    "the address of an engine in this process": Case(
+        "engine/__init__.py",
+        "Leave --remote out, or use --engine spark.",
+        lambda _: named_engine("duckdb", "sc://host:15002"),
+        (lambda _: named_engine("duckdb"), lambda _: named_engine("spark", "sc://host:15002")),
+    ),
+    "the address of no engine": Case(
+        "engine/__init__.py",
+        "Write sc://host:15002, spark://host:7077 or local[2].",
+        lambda _: named_engine("spark", "https://host"),
+        tuple(
+            lambda _, remote=remote: named_engine("spark", remote)
+            for remote in ("sc://host:15002", "spark://host:7077", "local[2]")
+        ),
+    ),
     "a directory that is there": Case(
         "release/directory.py",
         "Name a new directory, or remove that one first.",

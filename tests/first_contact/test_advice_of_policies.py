@@ -41,7 +41,14 @@ def present_among(*names):
     return run
 
 
+YEARS = {"role": "quasi", "type": "number", "domain": {"range": [0, 99]}}
 CASES = {
+    "a derived column under differential privacy": Case(
+        "app/preparation.py",
+        "Derive the column before, record by record, and name it in the policy.",
+        column("born", PRIVATE, **YEARS, format="%d/%m/%Y", derive={"age_at": "2020-01-01", "name": "years"}),
+        (column("years", PRIVATE, frame=FRAME.assign(years=40), **YEARS),),
+    ),
     "two populations": Case(
         "app/preparation.py",
         "Name the same one in every model.",

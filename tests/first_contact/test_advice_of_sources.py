@@ -138,7 +138,7 @@ CASES = {
         "engine/duckdb.py", "remedy", looked("a.csv", "a,b\n1,2\n3,4,5\n"), (looked("a.csv", "a,b\n1,2\n3,4\n"),)
     ),
     "a memory without unit": Case(
-        "engine/duckdb_session.py",
+        "working_folder.py",
         "Write a number and a unit, such as 4GB.",
         looked("a.csv", "age\n1\n", limits=medveil.Limits(memory="4")),
         (looked("a.csv", "age\n1\n", limits=medveil.Limits(memory="4GB")),),

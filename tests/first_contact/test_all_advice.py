@@ -49,8 +49,43 @@ PROCESSES = {
         "test_plugins.py::test_a_taken_name_is_an_error_that_names_the_package",
         "or have its part renamed",
     ),
+    (
+        "clusters.py",
+        "Is the server running, and is Java 17 or 21 installed where it runs? sc:// needs a Connect server.",
+    ): (
+        "engine/test_spark_refusals.py::test_no_server",
+        "No Spark answers",
+    ),
+    ("clusters.py", "Use a cluster with Spark {}."): (
+        "engine/test_spark_refusals.py::test_another_version",
+        "medveil is made for Spark",
+    ),
+    ("clusters.py", "Use one address in a process, or sc://."): (
+        "engine/test_spark_refusals.py::test_another_address_in_the_same_process",
+        "already holds a Spark",
+    ),
+    ("engine/spark_publication.py", "Nothing was published: try again."): (
+        "engine/test_spark_refusals.py::test_a_cluster_that_loses_rows_publishes_nothing",
+        "other rows than it was given",
+    ),
+    ("engine/spark_reading.py", "Were files moved or written anew since the run began?"): (
+        "engine/test_spark_refusals.py::test_data_that_vanish",
+        "no longer where they were",
+    ),
+    ("engine/spark_reading.py", "Was the table dropped or renamed since the run began?"): (
+        "engine/test_spark_tables.py::test_a_table_that_is_not_there_or_vanishes",
+        "no longer where they were",
+    ),
+    (
+        "engine/spark_session.py",
+        "Does the cluster still run, and does it see the same files as this machine, in the same places?",
+    ): ("engine/test_spark_refusals.py::test_data_that_vanish", "Spark could not do this"),
+    ("sources/spark.py", "Is it written as the cluster writes it, and is it there?"): (
+        "engine/test_spark_tables.py::test_a_table_that_is_not_there_or_vanishes",
+        "finds no table of that name",
+    ),
 }
-"""Advice that appears in a process of its own: the test, and the words by which it knows the message."""
+"""Advice that appears in a process of its own, or on a cluster: the test, and the words by which it knows it."""
 REFUSED_BEFORE = "a policy that would lead here is refused before, by words that have a case"
 BY_HAND = "only who calls this part of the library by hand meets it"
 INSTALLED = "nothing can be installed or taken away in a test; .ci/wheel runs each extra without the others"
@@ -59,8 +94,16 @@ CHANGED = "a question: what somebody changed can only be made anew, which every 
 READ_BEFORE = "the same words as where the engine reads the same file before"
 LARGE = "a table or a domain that is too large for a test"
 FHIR = "a view of FHIR that the user wrote; no case follows it yet"
+CLUSTER = "who follows it needs a cluster"
 STUDIO = "who follows it has opened a server, which does not end by itself: tests/studio does so"
 REASONS = {
+    ("cli/running.py", "Add '--engine spark'."): CLUSTER,
+    ("clusters.py", "pip install 'medveil[spark]' for sc:// addresses, 'medveil[spark-local]' for others."): INSTALLED,
+    (
+        "engine/spark_publication.py",
+        "Is there space, and does the cluster see this folder under the same path?",
+    ): CLUSTER,
+    ("engine/spark_reading.py", "Give a table with at least one record."): CLUSTER,
     ("app/anonymize.py", "The release itself is complete."): MACHINE,
     ("app/linked_fhir.py", "Leave the table '{}' out, or take 'output: {format: csv}'. Written are {}."): FHIR,
     ("app/linked_fhir.py", "Name the table under 'key:', or give the column the role identifier."): FHIR,
@@ -73,7 +116,6 @@ REASONS = {
     ("auditor/truth.py", "explain(str(error))"): READ_BEFORE,
     ("cli/serving.py", "Name one with --data."): STUDIO,
     ("cli/serving.py", "pip install 'medveil[studio]'"): INSTALLED,
-    ("engine/duckdb.py", "Allow more with --memory."): MACHINE,
     ("engine/duckdb.py", "The data are copied to it while they are read."): MACHINE,
     ("engine/duckdb_texts.py", "Does the frame have plain columns only?"): READ_BEFORE,
     ("evaluation/matching.py", "Measure a part of the release."): LARGE,
