@@ -60,6 +60,7 @@ def read_policy_text(text: str, name: str = "policy") -> tuple[dict[str, Any], L
     if len(text) > MOST_BYTES:
         raise PolicyError(f"'{name}' is too large for a policy.", "Keep long lists in files, and name those.")
     try:
+        _refuse_depth(text)
         root = YAML(typ="rt").load(text)
     except RecursionError:
         raise PolicyError(f"'{name}' is nested too deeply.", "A policy needs no more than a few levels.") from None
@@ -77,6 +78,17 @@ def read_policy_text(text: str, name: str = "policy") -> tuple[dict[str, Any], L
             f"A policy has at most {MOST_LEVELS} levels; aliases may repeat parts, but not {MOST_PARTS:,} of them.",
         )
     return _plain(root), Lines(root)
+
+
+def _refuse_depth(text: str) -> None:
+    """Give up before the parser does, which takes seconds for it. Brackets in texts and comments are counted too: of
+    those that stay open there are never so many.
+    """
+    depth = 0
+    for bracket in re.finditer(r"[\[{\]}]", text):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > 10 * MOST_LEVELS:
+            raise RecursionError
 
 
 def _in_words(problem: str) -> tuple[str, str]:
