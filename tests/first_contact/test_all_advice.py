@@ -89,7 +89,7 @@ PROCESSES = {
 REFUSED_BEFORE = "a policy that would lead here is refused before, by words that have a case"
 BY_HAND = "only who calls this part of the library by hand meets it"
 INSTALLED = "nothing can be installed or taken away in a test; .ci/wheel runs each extra without the others"
-MACHINE = "about the machine: its disk, its memory, its permissions"
+MACHINE = "about the machine: its disk, its memory, its permissions, another run at the same moment"
 CHANGED = "a question: what somebody changed can only be made anew, which every other test does"
 READ_BEFORE = "the same words as where the engine reads the same file before"
 LARGE = "a table or a domain that is too large for a test"
@@ -97,6 +97,7 @@ FHIR = "a view of FHIR that the user wrote; no case follows it yet"
 CLUSTER = "who follows it needs a cluster"
 STUDIO = "who follows it has opened a server, which does not end by itself: tests/studio does so"
 REASONS = {
+    ("release/ledgers.py", "Nothing was released. Try again when that is done."): MACHINE,
     ("cli/running.py", "Add '--engine spark'."): CLUSTER,
     ("clusters.py", "pip install 'medveil[spark]' for sc:// addresses, 'medveil[spark-local]' for others."): INSTALLED,
     (
