@@ -6,18 +6,24 @@ import sqlite3
 import pytest
 from starlette.requests import Request
 from tests.first_contact.following import Case
+from tests.first_contact.test_advice_of_linked_tables import WRITTEN_VISITS, written
 
+from medveil.app.rows import peek
 from medveil.app.starter import starter
 from medveil.studio.database import Store
-from medveil.studio.security.uploads import FIELD, receive
+from medveil.studio.security.uploads import FIELD, MOST_FILES, receive
 
 FORM = "multipart/form-data; boundary=x"
 TABLE = "age\n1\n2\n"
 
 
-def form(content):
-    name = f'Content-Disposition: form-data; name="{FIELD}"; filename="a.csv"'
-    return f"--x\r\n{name}\r\n\r\n{content}\r\n--x--\r\n".encode()
+def form(content, *names):
+    """A form with files of this content."""
+    parts = [
+        f'--x\r\nContent-Disposition: form-data; name="{FIELD}"; filename="{name}"\r\n\r\n{content}\r\n'
+        for name in names or ("a.csv",)
+    ]
+    return "".join([*parts, "--x--\r\n"]).encode()
 
 
 def uploaded(body, kind=FORM, most=1000):
@@ -69,6 +75,30 @@ CASES = {
     ),
     "a form that is damaged": Case(
         "studio/security/uploads.py", "Try it again.", uploaded(b"no form at all"), (uploaded(form(TABLE)),)
+    ),
+    "two files of one name": Case(
+        "studio/security/uploads.py",
+        "Tables are called after their files: rename one.",
+        uploaded(form(TABLE, "a.csv", "a.csv")),
+        (uploaded(form(TABLE, "a.csv", "b.csv")),),
+    ),
+    "more files than a form takes": Case(
+        "studio/security/uploads.py",
+        "Choose their folder on this computer instead.",
+        uploaded(form(TABLE, *(f"{number}.csv" for number in range(MOST_FILES + 1))), most=10**6),
+        (lambda folder: [chosen(folder), starter(together=[str(folder)])],),
+    ),
+    "a folder without tables": Case(
+        "app/starter.py",
+        "Choose a folder of CSV or Parquet files, of FHIR or of OMOP.",
+        lambda folder: starter(together=[str(folder)]),
+        (lambda folder: [chosen(folder), starter(together=[str(folder)])],),
+    ),
+    "a table that the policy lacks": Case(
+        "app/rows.py",
+        "Name one of its tables.",
+        lambda folder: peek(written(folder, WRITTEN_VISITS), table="visitors"),
+        (lambda folder: peek(written(folder, WRITTEN_VISITS), table="visits"),),
     ),
     "a folder of another version": Case(
         "studio/database.py",

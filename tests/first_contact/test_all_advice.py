@@ -37,7 +37,7 @@ PROCESSES = {
         "test_cli.py::test_bad_input_is_one_message_and_an_exit_code",
         "no reproduction",
     ),
-    ("app/starter.py", "Give it uncompressed, or use the command line."): (
+    ("app/bounds.py", "Give it uncompressed, or use the command line."): (
         "studio/security/test_bombs.py::test_a_compressed_file_that_expands_without_end_is_refused",
         "expands to far more",
     ),
@@ -97,6 +97,7 @@ FHIR = "a view of FHIR that the user wrote; no case follows it yet"
 CLUSTER = "who follows it needs a cluster"
 STUDIO = "who follows it has opened a server, which does not end by itself: tests/studio does so"
 REASONS = {
+    ("studio/routes/start.py", "studio.words.here.tick"): STUDIO,
     ("release/ledgers.py", "Nothing was released. Try again when that is done."): MACHINE,
     ("cli/running.py", "Add '--engine spark'."): CLUSTER,
     ("clusters.py", "pip install 'medveil[spark]' for sc:// addresses, 'medveil[spark-local]' for others."): INSTALLED,
@@ -111,7 +112,7 @@ REASONS = {
     ("app/linked_fhir.py", "Take one of them out of the view."): FHIR,
     ("app/linked_measuring.py", "Give its own policy."): BY_HAND,
     ("app/preparation.py", "'anonymize' and 'audit' take linked tables."): BY_HAND,
-    ("app/starter.py", "Compress it again."): REFUSED_BEFORE,
+    ("app/bounds.py", "Compress it again."): REFUSED_BEFORE,
     ("auditor/changed.py", "explain(str(error))"): READ_BEFORE,
     ("auditor/tables.py", "explain(str(error))"): READ_BEFORE,
     ("auditor/truth.py", "explain(str(error))"): READ_BEFORE,
