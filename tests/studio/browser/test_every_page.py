@@ -67,6 +67,18 @@ def test_a_result_and_the_history(tab, run):
     tab.go(re.sub(r"/runs/.*", "/results", run)).looks_right("results")
 
 
+def test_a_result_is_printed_whole_and_without_buttons(tab, run):
+    page = tab.go(run).wait("table.rows").page
+    page.set_viewport_size({"width": 794, "height": 1123})  # A4
+    page.emulate_media(media="print")
+    assert not [button for button in page.locator("button, .button, nav").all() if button.is_visible()]
+    for what in ("What holds", "What it gives away of who somebody is", "20 published rows"):
+        assert page.get_by_role("heading", name=what).is_visible()
+    cut = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollHeight > one.clientHeight + 1).length"
+    assert page.evaluate(cut) == 0, "nothing has to be scrolled on paper"
+    assert page.pdf().startswith(b"%PDF")
+
+
 def test_reports_are_shown_in_a_sandbox(tab, run):
     tab.go(run)
     tab.page.get_by_text("The report for recipients").click()
