@@ -15,14 +15,15 @@ SHOWN = 300
 
 def log(request: Request) -> Response:
     studio = studio_of(request)
+    newest_first = select(LogEntry).order_by(LogEntry.id.desc())
     with studio.store() as session:
-        entries = session.scalars(select(LogEntry).order_by(LogEntry.id.desc()).limit(SHOWN)).all()
+        entries = session.scalars(newest_first.limit(SHOWN)).all()
         titles = {one.id: one.title for one in session.scalars(select(Project))}
     listed = [
         {"at": one.at, "action": one.action, "project": titles.get(one.project or ""), "detail": one.detail}
         for one in entries
     ]
-    command = f"sqlite3 '{studio.settings.database}' 'SELECT * FROM entry ORDER BY id DESC'"
+    command = f"sqlite3 '{studio.settings.database}' '{' '.join(str(newest_first).split())}'"
     return studio.page(request, "log.html", entries=listed, command=command, data={"entries": listed})
 
 
