@@ -23,6 +23,7 @@ settings = json.loads(sys.argv[3]) | {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": sys.argv[1],
+    "spark.connect.progress.reportInterval": "20ms",
     "spark.ui.enabled": "false",
 }
 for key, value in settings.items():
