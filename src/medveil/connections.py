@@ -62,7 +62,7 @@ def read_connections(path: Path) -> Connections:
         mode = path.stat().st_mode
         content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
     except OSError:
-        raise InputError(f"The file of connections '{path.name}' cannot be opened.", "Is it there?") from None
+        raise InputError(f"The file of connections '{path.name}' cannot be opened.", "Check that it exists.") from None
     except (YAMLError, ValueError):  # its message would show a line of the file
         raise refused from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -90,7 +90,7 @@ def _with_password(address: str, file: object, folder: Path) -> str:
     try:
         secret = (folder / str(file)).read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
-        raise InputError("The password file of a connection cannot be opened.", "Is it there?") from None
+        raise InputError("The password file of a connection cannot be opened.", "Check that it exists.") from None
     parts = urlsplit(address)
     user, _, host = parts.netloc.rpartition("@")
     return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:{quote(secret, safe='')}@{host}"))

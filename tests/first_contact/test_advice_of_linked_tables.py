@@ -256,7 +256,7 @@ CASES = {
     ),
     "connections that are not there": Case(
         "connections.py",
-        "Is it there?",
+        "Check that it exists.",
         lambda folder: read_connections(folder / "none.yaml"),
         (known_connections,),
     ),

@@ -139,7 +139,7 @@ REASONS = {
     ("release/copies.py", "pip install 'medveil[files]'"): INSTALLED,
     ("release/copies.py", "pip install 'medveil[frames]'"): INSTALLED,
     ("release/directory.py", "cause"): MACHINE,
-    ("release/ledger.py", "Is it readable?"): MACHINE,
+    ("release/ledger.py", "Check its permissions."): MACHINE,
     ("release/manifest.py", "Check its permissions."): MACHINE,
     ("release/release.py", "pip install 'medveil[frames]'"): INSTALLED,
     ("release/truthful.py", "Use the release and catalog of one directory."): REFUSED_BEFORE,

@@ -18,7 +18,7 @@ from medveil.privacy.l_diversity import entropies, top_to_tail
 from medveil.privacy.model import Reference
 from medveil.privacy.t_closeness import TCloseness
 from medveil.reproduce.diversity_aware import ATTRIBUTES, read_cleveland
-from medveil.reproduce.diversity_aware_cleveland import Way, run_splits
+from medveil.reproduce.diversity_aware_cleveland import TrainingSetRecipe, run_splits
 from medveil.run import Run
 from medveil.table.domain import domain_of
 from medveil.table.schema import Kind
@@ -182,7 +182,7 @@ def test_an_alpha_of_one_is_mostly_infeasible(cleveland):
 @pytest.mark.parametrize("as_paper", [False, True])
 def test_ways_are_compared_on_the_same_splits_and_from_the_same_centers(cleveland, as_paper):
     """Two ways that are the same come out the same: nothing but the way differs."""
-    ways = [Way(name, as_paper=as_paper) for name in ("one", "other")]
+    ways = [TrainingSetRecipe(name, as_paper=as_paper) for name in ("one", "other")]
     found = run_splits(cleveland, ways, ("Decision Tree",), 10, 2, Run(np.random.default_rng(3)), original=False)
     assert found.worst["one"] == found.worst["other"]
     one, other = (found.scores[way.name]["Decision Tree"] for way in ways)

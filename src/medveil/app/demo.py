@@ -61,7 +61,7 @@ privacy:
 
 
 @dataclass(frozen=True)
-class Shown:
+class TourRun:
     """One run of the tour: a method with its parameters under the same models, and what the method is for."""
 
     method: str
@@ -82,13 +82,13 @@ class Shown:
 
 
 TOUR = (
-    Shown("optimal", "one level a column, with the least loss that there can be", setting={"suppression": 0.02}),
-    Shown("optimal", "the same with nobody left out", setting={"suppression": 0}),
-    Shown("h-ceiling", "detail for all: small classes are filled with counterfeits, which a catalog counts"),
-    Shown("ipa", "a guarantee against everybody: noise, and rare combinations hidden", privacy=PRIVATE),
-    Shown("fixed-interval", "numbers stay numbers, each the mean of an interval"),
-    Shown("iab", "as many distinct rows as can be kept, with nobody left out", "time_limit: 10"),
-    Shown(
+    TourRun("optimal", "one level a column, with the least loss that there can be", setting={"suppression": 0.02}),
+    TourRun("optimal", "the same with nobody left out", setting={"suppression": 0}),
+    TourRun("h-ceiling", "detail for all: small classes are filled with counterfeits, which a catalog counts"),
+    TourRun("ipa", "a guarantee against everybody: noise, and rare combinations hidden", privacy=PRIVATE),
+    TourRun("fixed-interval", "numbers stay numbers, each the mean of an interval"),
+    TourRun("iab", "as many distinct rows as can be kept, with nobody left out", "time_limit: 10"),
+    TourRun(
         "diversity-aware",
         "clusters of near people, published as means for learning from",
         "sensitive_value: J00, rounds: 2, starts: 1",

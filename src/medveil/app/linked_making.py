@@ -20,7 +20,7 @@ from medveil.app.linked_fhir import fhir_resources
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.linked_profiling import profiled_plan
 from medveil.app.linking import Labelled, anonymize_view, linked_tables, viewed
-from medveil.app.made import Made, measured, write_internal
+from medveil.app.made import ProvedRelease, measured, write_internal
 from medveil.app.preparation import specification
 from medveil.app.proving import prove
 from medveil.app.sets import Recoded, recode_sets
@@ -51,7 +51,7 @@ class LinkedDraft:
     recoded: Mapping[str, Recoded] = field(default_factory=dict)
 
 
-def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) -> Made:
+def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) -> ProvedRelease:
     """The whole order of linked tables."""
     started = time.perf_counter()
     internal = target / INTERNAL
@@ -79,7 +79,7 @@ def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) ->
             draft = write_linked(plan, tables, everybody, None, workspace, target, run, further)
             manifest = _prove(draft, tables, workspace, target, run)
             write_internal(_content(policy, workspace, draft, tables, started), internal)
-            return Made(manifest, None)
+            return ProvedRelease(manifest, None)
         with viewed(plan, tables, workspace, run) as problem:
             for words in policy.method.warnings(problem):
                 run.warn(words)
@@ -102,7 +102,7 @@ def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) ->
             write_internal(content, internal)
             run.step(Stage.DRAW)
             wanted = policy.output.report and can_be_made()
-            return Made(manifest, make_reports(shown, comparison, content) if wanted else None)
+            return ProvedRelease(manifest, make_reports(shown, comparison, content) if wanted else None)
 
 
 def _prove(draft: LinkedDraft, tables: LinkedTables, workspace: Workspace, target: Path, run: Run) -> Manifest:

@@ -15,7 +15,7 @@ from medveil.app.evaluating import Evaluated, PublishedTable, evaluate
 from medveil.app.linked_plan import LinkedPlan
 from medveil.app.linked_profiling import profiled_plan
 from medveil.app.linking import linked_tables, view_of
-from medveil.app.reached import Reached, reached
+from medveil.app.reached import ReachedFigures, reached
 from medveil.engine import with_rows
 from medveil.errors import InputError
 from medveil.evaluation.comparison import Comparison
@@ -53,7 +53,7 @@ def linked_comparison(folder: Path, manifest: Manifest, original: Any, run: Run)
             yield PublishedTable(_known(table, source), shown).beside(source, policy.evaluation, run)
 
 
-def measured_tables(comparison: Comparison, run: Run, *, quick: bool) -> tuple[Evaluated, list[Reached]]:
+def measured_tables(comparison: Comparison, run: Run, *, quick: bool) -> tuple[Evaluated, list[ReachedFigures]]:
     """Measures, risks, and what the groups of a release alone reach."""
     found = evaluate(comparison, models=not quick, attacks=not quick, run=run)
     problem = comparison.problem

@@ -27,7 +27,7 @@ from medveil.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Made:
+class ProvedRelease:
     """A release that is written and proved. Its reports are numbers yet, to be drawn where files are wanted;
     `types` are those of the source, where it has types.
     """

@@ -20,7 +20,7 @@ from medveil.app.alert import alert
 from medveil.app.budget import open_ledger
 from medveil.app.changing import keep_key
 from medveil.app.evaluating import PublishedTable
-from medveil.app.made import Made, measured, write_internal
+from medveil.app.made import ProvedRelease, measured, write_internal
 from medveil.app.preparation import data_path, open_data, prepare
 from medveil.app.proving import in_own_words, prove, refuse_weaker
 from medveil.app.singling_out import hides_nobody, refuse_telling_columns, refuse_telling_release, sensitive_warnings
@@ -42,7 +42,7 @@ from medveil.table.schema import Role
 from medveil.workspace import Workspace
 
 
-def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run) -> Made:
+def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run) -> ProvedRelease:
     """The whole order: read, count, pay, search, write, prove, measure."""
     if policy.tables:
         if data is not None:
@@ -107,7 +107,7 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         run.step(Stage.DRAW)
         wanted = policy.output.report and can_be_made()
         reports = make_reports(manifest, comparison, content) if wanted else None
-        return Made(manifest, reports, source.types)
+        return ProvedRelease(manifest, reports, source.types)
 
 
 def _fitting(problem: Problem) -> str:

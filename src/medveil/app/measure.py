@@ -19,7 +19,7 @@ from medveil.app.evaluating import PublishedTable, evaluate
 from medveil.app.inspect import inspect
 from medveil.app.linked_measuring import linked_comparison, measured_tables
 from medveil.app.preparation import labels_of, prepare, reading_options
-from medveil.app.reached import Reached, reached
+from medveil.app.reached import ReachedFigures, reached
 from medveil.app.starting import started
 from medveil.codes.combine import combine
 from medveil.engine import Engine, Limits, with_rows
@@ -59,7 +59,7 @@ class Measurement:
     rows: Mapping[str, int]
     roles: Mapping[str, str]
     roles_from: str
-    reached: Sequence[Reached]
+    reached: Sequence[ReachedFigures]
     measures: Mapping[str, Score | Skipped]
     risks: Mapping[str, RiskFinding | Skipped]
     notes: list[str] = field(default_factory=list)

@@ -30,7 +30,7 @@ OF_VALUES: Mapping[str, SensitiveModel] = {
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedFigures:
     """What a table reaches of one model, in the model's own figures; `attribute` is the sensitive one it is about."""
 
     model: str
@@ -38,7 +38,7 @@ class Reached:
     attribute: str | None = None
 
 
-def reached(cells: Cells, reference: Reference) -> tuple[Reached, ...]:
+def reached(cells: Cells, reference: Reference) -> tuple[ReachedFigures, ...]:
     """What the groups of records with the same quasi-identifiers reach; `reference` is the distribution of all.
 
     k: the least number of people in a group. l: the least number of values in one, or the exponential of their least
@@ -48,9 +48,9 @@ def reached(cells: Cells, reference: Reference) -> tuple[Reached, ...]:
         return ()
     first, group = combine(list(cells.codes), [len(cells.domains[name]) for name in cells.quasi], len(cells))
     classes = count_classes(cells, group, len(first))
-    found = [Reached(OF_GROUPS.name, OF_GROUPS.achieved(classes, reference))]
+    found = [ReachedFigures(OF_GROUPS.name, OF_GROUPS.achieved(classes, reference))]
     for attribute in cells.sensitive:
         for name, model in OF_VALUES.items():
             figures = model.for_attribute(attribute).achieved(classes, reference)
-            found.append(Reached(name, figures, attribute))
+            found.append(ReachedFigures(name, figures, attribute))
     return tuple(found)

@@ -26,7 +26,7 @@ ENDINGS = (
 
 
 @dataclass(frozen=True)
-class Started:
+class StartedPolicy:
     """What the data are, and the text of a policy to begin with, None where there is one already.
 
     inspection: of one table. tables: of several. named: what the policy says of where the data are, `data` or, by
@@ -56,7 +56,7 @@ def starter(
     tables: Mapping[str, Any] | None = None,
     bounds: Mapping[str, Any] | None = None,
     run: Run | None = None,
-) -> Started:
+) -> StartedPolicy:
     """Look at data within bounds, and propose a policy for them.
 
     data: one table, as a policy names it. together: in its place the files of tables that are linked, or one folder of
@@ -66,16 +66,16 @@ def starter(
     run.step(Stage.READ)
     if tables is not None:
         found = {name: inspect(_opened(given, within, run), run=run) for name, given in tables.items()}
-        return Started({"tables": dict(tables)}, None, tables=found)
+        return StartedPolicy({"tables": dict(tables)}, None, tables=found)
     if together is not None:
         return _together(together, within, run)
     assert data is not None
     return _alone(data, within, run)
 
 
-def _alone(data: str | Mapping[str, Any], within: Bounds, run: Run) -> Started:
+def _alone(data: str | Mapping[str, Any], within: Bounds, run: Run) -> StartedPolicy:
     found = inspect(_opened(data, within, run), run=run)
-    return Started({"data": data}, found.policy(data if isinstance(data, str) else "data"), found)
+    return StartedPolicy({"data": data}, found.policy(data if isinstance(data, str) else "data"), found)
 
 
 def _opened(data: str | Mapping[str, Any], within: Bounds, run: Run) -> Source:
@@ -102,7 +102,7 @@ def _narrow(source: Source, within: Bounds) -> Source:
     return source
 
 
-def _together(given: Sequence[str], within: Bounds, run: Run) -> Started:
+def _together(given: Sequence[str], within: Bounds, run: Run) -> StartedPolicy:
     places = {path: run.workspace.resolve(path) for path in given}
     for place in places.values():
         _check(place, within, run)
@@ -115,15 +115,15 @@ def _together(given: Sequence[str], within: Bounds, run: Run) -> Started:
     data = {table_name(place): path for path, place in places.items()}
     apart = dict.fromkeys(found.links.apart, "nothing connects it with the people")
     named = {name: data[name] for name in found.tables if name not in apart}
-    return Started({"tables": named}, found.policy(data), tables=found.tables, left_out=apart)
+    return StartedPolicy({"tables": named}, found.policy(data), tables=found.tables, left_out=apart)
 
 
-def _folder(given: str, folder: Path, within: Bounds, run: Run) -> Started:
+def _folder(given: str, folder: Path, within: Bounds, run: Run) -> StartedPolicy:
     """A folder of FHIR or OMOP, of files that point to each other, or of the parts of one table."""
     if holds_known_tables(folder):
         found = inspect_folder(folder, run=run)
         text, data = folder_policy(found, folder, Path(given))
-        return Started({"tables": data}, text, tables=found.tables, left_out=found.left_out)
+        return StartedPolicy({"tables": data}, text, tables=found.tables, left_out=found.left_out)
     files = [one for one in sorted(folder.iterdir()) if one.is_file() and one.name.lower().endswith(ENDINGS)]
     files = [one for one in files if one.name[0] not in "._"]
     if not files:

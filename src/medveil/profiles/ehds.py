@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from medveil.profiles.european import EuropeanProfile, groups
-from medveil.profiles.profile import By, Point
+from medveil.profiles.profile import ChecklistPoint, VouchedBy
 
 
 class Ehds(EuropeanProfile):
@@ -20,48 +20,58 @@ class Ehds(EuropeanProfile):
     name: ClassVar[str] = "ehds"
     title: ClassVar[str] = "the European Health Data Space, Regulation (EU) 2025/327"
 
-    def anonymous(self, people: int) -> list[Point]:
+    def anonymous(self, people: int) -> list[ChecklistPoint]:
         return [
             *groups("Art. 66(2)", people),
-            Point(
+            ChecklistPoint(
                 "Art. 73",
                 "That users with a data permit reach anonymous data too in a secure processing environment, and take "
                 "out nothing that is personal.",
-                By.PERSON,
+                VouchedBy.PERSON,
             ),
         ]
 
-    def pseudonymous(self) -> list[Point]:
+    def pseudonymous(self) -> list[ChecklistPoint]:
         return [
-            Point(
-                "Art. 66(3)", "Keys are published as pseudonyms that cannot be computed without a secret.", By.PROGRAM
+            ChecklistPoint(
+                "Art. 66(3)",
+                "Keys are published as pseudonyms that cannot be computed without a secret.",
+                VouchedBy.PROGRAM,
             ),
-            Point("Art. 73", "The manifest calls the release fit for a secure environment only.", By.PROGRAM),
-            Point(
-                "Art. 66(3)", "That the purpose cannot be reached with anonymous data, as the permit found.", By.PERSON
+            ChecklistPoint(
+                "Art. 73", "The manifest calls the release fit for a secure environment only.", VouchedBy.PROGRAM
             ),
-            Point(
+            ChecklistPoint(
+                "Art. 66(3)",
+                "That the purpose cannot be reached with anonymous data, as the permit found.",
+                VouchedBy.PERSON,
+            ),
+            ChecklistPoint(
                 "Art. 66(3)",
                 "That only the access body or a trusted third party holds the secret behind the pseudonyms.",
-                By.PERSON,
+                VouchedBy.PERSON,
             ),
-            Point(
-                "Art. 73", "That users reach the data in a secure processing environment and nowhere else.", By.PERSON
+            ChecklistPoint(
+                "Art. 73",
+                "That users reach the data in a secure processing environment and nowhere else.",
+                VouchedBy.PERSON,
             ),
         ]
 
-    def attested(self) -> list[Point]:
+    def attested(self) -> list[ChecklistPoint]:
         return [
-            Point("Art. 66(1)", "That the data are limited to what the purpose in the permit needs.", By.PERSON),
-            Point(
+            ChecklistPoint(
+                "Art. 66(1)", "That the data are limited to what the purpose in the permit needs.", VouchedBy.PERSON
+            ),
+            ChecklistPoint(
                 "Art. 68 and 69",
                 "That there is a data permit or an approved data request, and that this release is what it allows.",
-                By.PERSON,
+                VouchedBy.PERSON,
             ),
-            Point(
+            ChecklistPoint(
                 "Art. 71",
                 "That people who opted out are not among the records, unless national law lets them be used for this.",
-                By.PERSON,
+                VouchedBy.PERSON,
             ),
-            Point("Art. 61(3)", "That users know that they must not identify anybody.", By.PERSON),
+            ChecklistPoint("Art. 61(3)", "That users know that they must not identify anybody.", VouchedBy.PERSON),
         ]

@@ -10,7 +10,15 @@ from pydantic import Field
 
 from medveil.hierarchy.dates import Dates
 from medveil.hierarchy.intervals import Intervals
-from medveil.profiles.profile import By, Point, Profile, ProfiledColumn, ProfileOutcome, ProfileTerms, Ruling
+from medveil.profiles.profile import (
+    ChecklistPoint,
+    Profile,
+    ProfiledColumn,
+    ProfileOutcome,
+    ProfileTerms,
+    Ruling,
+    VouchedBy,
+)
 from medveil.table.schema import Kind, Role
 
 AGES = Intervals(domain=(0, 119), widths=(5, 10, 20, 40), top=90)
@@ -99,27 +107,27 @@ class EuropeanProfile(Profile):
     def parameters(self, columns: Sequence[ProfiledColumn], outcome: ProfileOutcome) -> dict[str, Any]:  # noqa: ARG002
         return {"format": self.format, "people": self.people}
 
-    def checklist(self, parameters: Mapping[str, Any]) -> list[Point]:
+    def checklist(self, parameters: Mapping[str, Any]) -> list[ChecklistPoint]:
         anonymous = parameters.get("format") != "pseudonymous"
         points = [
-            Point("", "No column is called or reads like something that names people.", By.PROGRAM),
+            ChecklistPoint("", "No column is called or reads like something that names people.", VouchedBy.PROGRAM),
             *(self.anonymous(int(parameters.get("people") or 0)) if anonymous else self.pseudonymous()),
         ]
         attested = (parameters.get("attested") or {}).values()
-        points += [Point("", f"{words[0].upper()}{words[1:]}.", By.PERSON) for words in attested]
+        points += [ChecklistPoint("", f"{words[0].upper()}{words[1:]}.", VouchedBy.PERSON) for words in attested]
         seen = "That the columns are what their names and values say, and that every column which others may know is a "
-        return [*points, Point("", f"{seen}quasi-identifier.", By.PERSON), *self.attested()]
+        return [*points, ChecklistPoint("", f"{seen}quasi-identifier.", VouchedBy.PERSON), *self.attested()]
 
     @abstractmethod
-    def anonymous(self, people: int) -> list[Point]:
+    def anonymous(self, people: int) -> list[ChecklistPoint]:
         """What must hold of an anonymous release."""
 
     @abstractmethod
-    def pseudonymous(self) -> list[Point]:
+    def pseudonymous(self) -> list[ChecklistPoint]:
         """What must hold of a pseudonymous one."""
 
     @abstractmethod
-    def attested(self) -> list[Point]:
+    def attested(self) -> list[ChecklistPoint]:
         """What is left to people either way."""
 
 
@@ -148,17 +156,23 @@ def _filled(column: ProfiledColumn) -> Ruling:
     return Ruling(hierarchy=column.guess.hierarchy, min_level=column.guess.min_level or None)
 
 
-def groups(rule: str, people: int) -> list[Point]:
+def groups(rule: str, people: int) -> list[ChecklistPoint]:
     """That nobody is singled out, and by how many people everybody is hidden."""
     points = [
-        Point(
-            rule, f"Singling out: everybody is in a group of at least {people} people by what others know.", By.PROGRAM
+        ChecklistPoint(
+            rule,
+            f"Singling out: everybody is in a group of at least {people} people by what others know.",
+            VouchedBy.PROGRAM,
         ),
-        Point(rule, "Linking: no pseudonyms, and no dates that were shifted or are told to the day.", By.PROGRAM),
-        Point(rule, "Inference: a model hides every sensitive attribute within its group.", By.PROGRAM),
+        ChecklistPoint(
+            rule, "Linking: no pseudonyms, and no dates that were shifted or are told to the day.", VouchedBy.PROGRAM
+        ),
+        ChecklistPoint(rule, "Inference: a model hides every sensitive attribute within its group.", VouchedBy.PROGRAM),
     ]
     if people != AGENCY:
         points.append(
-            Point(rule, f"That {people} people are enough: the usual threshold asks for {AGENCY}.", By.PERSON)
+            ChecklistPoint(
+                rule, f"That {people} people are enough: the usual threshold asks for {AGENCY}.", VouchedBy.PERSON
+            )
         )
     return points

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from medveil.profiles.european import EuropeanProfile, groups
-from medveil.profiles.profile import By, Point
+from medveil.profiles.profile import ChecklistPoint, VouchedBy
 
 
 class GdprResearch(EuropeanProfile):
@@ -21,32 +21,42 @@ class GdprResearch(EuropeanProfile):
     name: ClassVar[str] = "gdpr-research"
     title: ClassVar[str] = "research under the GDPR, Regulation (EU) 2016/679"
 
-    def anonymous(self, people: int) -> list[Point]:
+    def anonymous(self, people: int) -> list[ChecklistPoint]:
         likely = "That nobody can be identified by means that are reasonably likely to be used, other data included."
-        return [*groups("recital 26", people), Point("recital 26", likely, By.PERSON)]
+        return [*groups("recital 26", people), ChecklistPoint("recital 26", likely, VouchedBy.PERSON)]
 
-    def pseudonymous(self) -> list[Point]:
+    def pseudonymous(self) -> list[ChecklistPoint]:
         return [
-            Point(
-                "Art. 4(5)", "Keys are published as pseudonyms that cannot be computed without a secret.", By.PROGRAM
+            ChecklistPoint(
+                "Art. 4(5)",
+                "Keys are published as pseudonyms that cannot be computed without a secret.",
+                VouchedBy.PROGRAM,
             ),
-            Point("Art. 4(5)", "The manifest calls the release fit for a secure environment only.", By.PROGRAM),
-            Point("Art. 4(5)", "That the secret is kept apart and recipients cannot get it.", By.PERSON),
-            Point("Art. 32", "That recipients work in an environment which lets no records out.", By.PERSON),
-            Point("Art. 89(1)", "That the research cannot be done with anonymous data.", By.PERSON),
+            ChecklistPoint(
+                "Art. 4(5)", "The manifest calls the release fit for a secure environment only.", VouchedBy.PROGRAM
+            ),
+            ChecklistPoint(
+                "Art. 4(5)", "That the secret is kept apart and recipients cannot get it.", VouchedBy.PERSON
+            ),
+            ChecklistPoint(
+                "Art. 32", "That recipients work in an environment which lets no records out.", VouchedBy.PERSON
+            ),
+            ChecklistPoint("Art. 89(1)", "That the research cannot be done with anonymous data.", VouchedBy.PERSON),
         ]
 
-    def attested(self) -> list[Point]:
+    def attested(self) -> list[ChecklistPoint]:
         return [
-            Point(
+            ChecklistPoint(
                 "Art. 5(1)(c)",
                 "That no column and no person is in the release that the research does not need.",
-                By.PERSON,
+                VouchedBy.PERSON,
             ),
-            Point(
+            ChecklistPoint(
                 "Art. 6 and 9(2)",
                 "That there is a legal basis for processing data about health, such as 9(2)(j).",
-                By.PERSON,
+                VouchedBy.PERSON,
             ),
-            Point("Art. 35", "That the risks for people were assessed beforehand, where they are high.", By.PERSON),
+            ChecklistPoint(
+                "Art. 35", "That the risks for people were assessed beforehand, where they are high.", VouchedBy.PERSON
+            ),
         ]

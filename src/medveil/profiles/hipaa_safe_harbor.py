@@ -13,7 +13,15 @@ from medveil.hierarchy.intervals import Intervals
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.hierarchy.top_bottom import TopBottom
 from medveil.hierarchy.zip3 import Zip3
-from medveil.profiles.profile import By, Point, Profile, ProfiledColumn, ProfileOutcome, ProfileTerms, Ruling
+from medveil.profiles.profile import (
+    ChecklistPoint,
+    Profile,
+    ProfiledColumn,
+    ProfileOutcome,
+    ProfileTerms,
+    Ruling,
+    VouchedBy,
+)
 from medveil.table.schema import Kind, Role
 
 OLDEST = 90
@@ -104,37 +112,43 @@ class HipaaSafeHarbor(Profile):
             **later,
         }
 
-    def checklist(self, parameters: Mapping[str, Any]) -> list[Point]:
+    def checklist(self, parameters: Mapping[str, Any]) -> list[ChecklistPoint]:
         points = [
-            Point(letter, f"{words[0].upper()}{words[1:]}." if letter in "BC" else f"No {words}.", By.PROGRAM)
+            ChecklistPoint(
+                letter, f"{words[0].upper()}{words[1:]}." if letter in "BC" else f"No {words}.", VouchedBy.PROGRAM
+            )
             for letter, words in POINTS.items()
         ]
         if areas := parameters.get("zip_areas_of"):
             current = f"That the counts of people in ZIP areas are the current ones: they are of the {areas}."
-            points.append(Point("B", current, By.PERSON))
+            points.append(ChecklistPoint("B", current, VouchedBy.PERSON))
         if both := parameters.get("years_beside_days"):
             told = "That years and days since a first date do not tell dates where they are of the same events: of "
             points.append(
-                Point(
+                ChecklistPoint(
                     "C",
                     f"{told}somebody with records on both sides of a new year they do ({', '.join(both)}).",
-                    By.PERSON,
+                    VouchedBy.PERSON,
                 )
             )
         if beside := parameters.get("ages_beside_dates"):
             told = "That an age, with years or days of later records of the same person, tells no age over 89"
-            points.append(Point("C", f"{told} ({', '.join(beside)}).", By.PERSON))
+            points.append(ChecklistPoint("C", f"{told} ({', '.join(beside)}).", VouchedBy.PERSON))
         if lives := parameters.get("days_beside_lengths"):
             told = "That days since a first date, with the length of what began then, tell no age over 89"
-            points.append(Point("C", f"{told} ({', '.join(lives)}).", By.PERSON))
+            points.append(ChecklistPoint("C", f"{told} ({', '.join(lives)}).", VouchedBy.PERSON))
         attested = (parameters.get("attested") or {}).values()
-        points += [Point("", f"{words[0].upper()}{words[1:]}.", By.PERSON) for words in attested]
+        points += [ChecklistPoint("", f"{words[0].upper()}{words[1:]}.", VouchedBy.PERSON) for words in attested]
         seen = "That the columns are what their names and values say: medveil looks at names and at the form of "
         return [
             *points,
-            Point("", f"{seen}values, and cannot know what a code means.", By.PERSON),
-            Point("(i)", "That nothing identifies relatives, employers or household members either.", By.PERSON),
-            Point("(ii)", "That nobody in the house knows how what is left could identify a person.", By.PERSON),
+            ChecklistPoint("", f"{seen}values, and cannot know what a code means.", VouchedBy.PERSON),
+            ChecklistPoint(
+                "(i)", "That nothing identifies relatives, employers or household members either.", VouchedBy.PERSON
+            ),
+            ChecklistPoint(
+                "(ii)", "That nobody in the house knows how what is left could identify a person.", VouchedBy.PERSON
+            ),
         ]
 
 

@@ -65,7 +65,7 @@ class ProfileTerms:
     guarded: Collection[str] = ()
 
 
-class By(StrEnum):
+class VouchedBy(StrEnum):
     """Who vouches for a point of a checklist."""
 
     PROGRAM = "checked by medveil"
@@ -73,12 +73,12 @@ class By(StrEnum):
 
 
 @dataclass(frozen=True)
-class Point:
+class ChecklistPoint:
     """A point of a checklist: the rule, in words, and who vouches for it."""
 
     rule: str
     sentence: str
-    by: By
+    by: VouchedBy
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Profile(BaseModel, ABC):
         return []
 
     @abstractmethod
-    def checklist(self, parameters: Mapping[str, Any]) -> list[Point]:
+    def checklist(self, parameters: Mapping[str, Any]) -> list[ChecklistPoint]:
         """Every point of the rules, and who vouches for it; `parameters` are those of the profile's claim."""
 
     def parameters(self, columns: Sequence[ProfiledColumn], outcome: ProfileOutcome) -> dict[str, Any]:  # noqa: ARG002

@@ -164,7 +164,9 @@ class Ledger:
         except FileNotFoundError:
             raise self._tampered("it is missing, but its head still exists") from None
         except (OSError, UnicodeDecodeError):
-            raise InputError(f"The privacy ledger '{self.path.name}' cannot be read.", "Is it readable?") from None
+            raise InputError(
+                f"The privacy ledger '{self.path.name}' cannot be read.", "Check its permissions."
+            ) from None
         return self._checked(text)
 
     def account(self, budget: Budget | None) -> Account:

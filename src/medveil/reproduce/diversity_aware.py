@@ -14,7 +14,7 @@ from medveil.reproduce.diversity_aware_cleveland import (
     Codes,
     Numbers,
     Results,
-    Way,
+    TrainingSetRecipe,
     Worst,
     read_cleveland,
     run_splits,
@@ -34,8 +34,16 @@ TABLE_II = {
     "SVM": ((83.0, 83.1, 0.656), (73.3, 73.3, 0.459), (72.8, 72.9, 0.449)),
 }
 SETS = ("original", "without diversity", "with diversity")
-AS_PAPER = (Way("paper, without", diversity=False, as_paper=True), Way("paper, with", as_paper=True))
-OURS = (Way("without", diversity=False), Way("with"), Way("both", both=True), Way("free", at_least=True))
+AS_PAPER = (
+    TrainingSetRecipe("paper, without", diversity=False, as_paper=True),
+    TrainingSetRecipe("paper, with", as_paper=True),
+)
+OURS = (
+    TrainingSetRecipe("without", diversity=False),
+    TrainingSetRecipe("with"),
+    TrainingSetRecipe("both", both=True),
+    TrainingSetRecipe("free", at_least=True),
+)
 SIZES = (5, 10, 15, 20, 25)
 SPLITS, SPLITS_BY_SIZE = 100, 50
 """Splits of the tables, and of each k of the figures: what they tell is said with its standard errors."""

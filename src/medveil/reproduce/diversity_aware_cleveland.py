@@ -48,7 +48,7 @@ def _numbers(column: Any) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Way:
+class TrainingSetRecipe:
     """One way to make a training set: what is capped, on which scale, and from which centers."""
 
     name: str
@@ -60,7 +60,7 @@ class Way:
     """Clusters of k to 2k - 1."""
 
 
-def caps_of(way: Way, history: Codes, k: int, clusters: int | None = None) -> Caps:
+def caps_of(way: TrainingSetRecipe, history: Codes, k: int, clusters: int | None = None) -> Caps:
     """The caps of a way; of so many clusters of at least k where that is given."""
     if not way.diversity:
         return even_caps(len(history), k, 2, clusters=clusters, at_least=clusters is not None)
@@ -69,7 +69,7 @@ def caps_of(way: Way, history: Codes, k: int, clusters: int | None = None) -> Ca
     return make_caps(counts, k, None, capped=[False, True], both=way.both, clusters=clusters, at_least=at_least)
 
 
-def clusters_of(way: Way, numbers: Numbers, history: Codes, k: int, solvers: Solvers, run: Run) -> Codes:
+def clusters_of(way: TrainingSetRecipe, numbers: Numbers, history: Codes, k: int, solvers: Solvers, run: Run) -> Codes:
     """The cluster of each record."""
     caps = caps_of(way, history, k)
     if way.as_paper:
@@ -175,7 +175,7 @@ class Results:
 
 def run_splits(
     data: tuple[Numbers, Codes, Codes],
-    ways: Sequence[Way],
+    ways: Sequence[TrainingSetRecipe],
     models: Sequence[str],
     k: int,
     splits: int,

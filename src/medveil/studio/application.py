@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from medveil.errors import MedveilError
 from medveil.studio.routes import columns, data, pages, policy, results, runs, start, text, tools
-from medveil.studio.security.headers import Doorkeeper
+from medveil.studio.security.headers import RequestGuard
 from medveil.studio.site import Studio, studio_of
 
 LOG = logging.getLogger("medveil.studio")
@@ -64,7 +64,7 @@ def make_application(studio: Studio, names: frozenset[str]) -> Starlette:
     application = Starlette(
         routes=routes,
         lifespan=living,
-        middleware=[Middleware(Doorkeeper, names=names), Middleware(Admission, studio=studio)],
+        middleware=[Middleware(RequestGuard, names=names), Middleware(Admission, studio=studio)],
         exception_handlers={
             HTTPException: _refused,
             MedveilError: _cannot,

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from medveil.app.measure import Measurement
-from medveil.app.reached import Reached
+from medveil.app.reached import ReachedFigures
 from medveil.evaluation.comparison import Score, Skipped
 from medveil.risk.risk import RiskFinding
 from medveil.terminal.claims import figures_in_words
@@ -48,7 +48,7 @@ def show_measurement(found: Measurement) -> None:
         console.print(Text(note))
 
 
-def _reached(reached: Sequence[Reached]) -> Table:
+def _reached(reached: Sequence[ReachedFigures]) -> Table:
     table = Table("what it reaches", "of", "figure", box=None, header_style="bold", pad_edge=False)
     for one in reached:
         table.add_row(one.model, Text(one.attribute or ""), figures_in_words(one.figures))

@@ -30,8 +30,8 @@ from medveil.methods.h_ceiling.partition import ROUNDING, ClassPartition
 from medveil.methods.h_ceiling.people import Codes, Counts, Residents
 from medveil.methods.h_ceiling.planner import Arrangement, PlannedPartition, Planner, Recoding, Settings, seat
 from medveil.methods.h_ceiling.publish import (
-    Fate,
     FilledRelease,
+    RecordOutcomes,
     draft,
     people_of_rows,
     refuse_taken_name,
@@ -332,7 +332,7 @@ class HCeiling(Method):
             rows,
             _paper_entries(values, plan, paper.tuples, ids),
             plan.counterfeits,
-            Fate(np.ones(len(people), dtype=np.bool_), class_of_row),
+            RecordOutcomes(np.ones(len(people), dtype=np.bool_), class_of_row),
             None if levels is None else dict(zip(problem.cells.quasi, levels, strict=True)),
         )
         degree = _degree(partition, self.ceiling, partition.people)
@@ -431,7 +431,7 @@ def _publication(
         rows,
         catalog_entries(arrangement, values, held),
         len(rows) - int(np.count_nonzero(kept)),
-        Fate(kept, class_of_person[residents.person_of_row]),
+        RecordOutcomes(kept, class_of_person[residents.person_of_row]),
         None if levels is None else dict(zip(problem.cells.quasi, levels, strict=True)),
     )
 

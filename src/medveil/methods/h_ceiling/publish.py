@@ -23,7 +23,7 @@ from medveil.table.schema import Kind, Role
 
 
 @dataclass(frozen=True)
-class Fate:
+class RecordOutcomes:
     """What became of each record of the source: whether it was published, and the class that it was put into."""
 
     kept: np.ndarray[Any, np.dtype[np.bool_]]
@@ -44,7 +44,7 @@ class FilledRelease:
     rows: Rows
     entries: Sequence[Entry]
     counterfeits: int
-    fate: Fate
+    fate: RecordOutcomes
     levels: Mapping[str, int] | None
 
 

@@ -30,7 +30,7 @@ ALWAYS = {
 SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
-class Doorkeeper:
+class RequestGuard:
     """Answers only requests for this studio's own names, and changes something only for its own pages."""
 
     def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:

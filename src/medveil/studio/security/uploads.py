@@ -34,7 +34,7 @@ def safe_name(given: str) -> str:
     return f"{stem[: LONGEST_NAME - len(ending[:20]) - 1]}{dot}{ending[-20:]}" if dot else name[:LONGEST_NAME]
 
 
-class Received:
+class ReceivedUpload:
     """What a form brought: the files under `FIELD` on the disk, under names that are safe."""
 
     def __init__(self, folder: Path, most: int) -> None:
@@ -117,12 +117,12 @@ class Received:
             self._descriptor = None
 
 
-async def receive(request: Request, folder: Path, most: int) -> Received:
+async def receive(request: Request, folder: Path, most: int) -> ReceivedUpload:
     """Write the files of a form into a folder; nothing of them is kept in memory."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise InputError("No file came with the form.", "Choose one.")
-    received = Received(folder, most)
+    received = ReceivedUpload(folder, most)
     parser = MultipartParser(options[b"boundary"], received.callbacks())  # type: ignore[arg-type]
     try:
         async for chunk in request.stream():
