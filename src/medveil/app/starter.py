@@ -60,7 +60,7 @@ def starter(
     """Look at data within bounds, and propose a policy for them.
 
     data: one table, as a policy names it. together: in its place the files of tables that are linked, or one folder of
-    them. tables: in its place the tables of a policy that is there already.
+    them. tables: in its place the tables of a policy that already exists.
     """
     run, within = run or Run(), Bounds(**(bounds or {}))
     run.step(Stage.READ)
