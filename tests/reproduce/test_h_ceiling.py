@@ -1,11 +1,13 @@
 """The queries of the reproduction, on a release that is the original."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from medveil.datasets.diseases import STROKE
 from medveil.evaluation.comparison import Comparison
-from medveil.reproduce.h_ceiling import _worked
+from medveil.reproduce.h_ceiling import FEWER_PATIENTS, _patients, _worked
 from medveil.reproduce.h_ceiling_data import STAYS, generated
 from medveil.reproduce.h_ceiling_queries import (
     error_by_attribute,
@@ -15,6 +17,7 @@ from medveil.reproduce.h_ceiling_queries import (
     stroke_by_age,
 )
 from medveil.reproduce.reproduction import Agreement
+from medveil.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +59,12 @@ def test_worked_values_are_those_of_the_paper_but_for_its_slip():
         Agreement.DIFFERS,
         Agreement.OURS,
     ]
+
+
+@pytest.mark.parametrize("stays", STAYS)
+def test_a_first_look_at_figure_11_can_be_made(stays):
+    """With too few patients for its k the page of `--quick` ended in a refusal."""
+    run = replace(Run(), random=np.random.default_rng(1), seeded=True)
+    section = _patients(run, *FEWER_PATIENTS, stays)
+    assert [line.what[:2] for line in section.lines] == ["Q1", "Q2", "Q3", "Q4"]
+    assert {line.verdict for line in section.lines} == {Agreement.REPRODUCED}

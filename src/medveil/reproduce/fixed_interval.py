@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -82,7 +83,7 @@ def _release(support: int) -> Any:
         "attributes": {
             "Age": {"role": "quasi"},
             "Sex": {"role": "quasi", "hierarchy": {"type": "flat", "domain": ["M", "F"]}},
-            "Zip code": {"role": "quasi"},
+            "Zip code": {"role": "quasi", "type": "number"},
             "Disease": {"role": "sensitive", "hierarchy": {"type": "flat", "domain": IDS}},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
@@ -97,7 +98,7 @@ def _tables(run: Run) -> ReproducedSection:
     unsafe, safe = _release(1), _release(2)
     table = unsafe.to_arrow()
     shown = {name: table[name].cast(pa.string()).to_pylist() for name in table.column_names}
-    texts = {name: "; ".join(label.strip("{}").replace(", ", ",") for label in shown[name]) for name in shown}
+    texts = {name: "; ".join(_as_printed(label) for label in shown[name]) for name in shown}
     ours = {name: text.replace("; ", ", ") if name in {"Age", "Zip code"} else text for name, text in texts.items()}
     why = {"Zip code": "The printed column has the two means of Table 7 the wrong way round, and 53715, a raw value."}
     lines = [
@@ -121,8 +122,16 @@ def _tables(run: Run) -> ReproducedSection:
         )
     )
     return ReproducedSection(
-        "Tables 5 to 10", tuple(lines), "k = 2, three intervals, T = 0 (the second class has an age range of 4)."
+        "Tables 5 to 10",
+        tuple(lines),
+        "k = 2, three intervals, T = 0 (the second class has an age range of 4). Ids without the letter that medveil "
+        "puts before them.",
     )
+
+
+def _as_printed(label: str) -> str:
+    """A label as the paper prints it: ids without braces and without the letter before them."""
+    return re.sub(r"s(\d+)", r"\1", label.strip("{}").replace(", ", ","))
 
 
 def _attack(adult: Adult, run: Run, sizes: Sequence[int]) -> ReproducedSection:

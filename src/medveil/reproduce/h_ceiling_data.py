@@ -111,13 +111,9 @@ def make(problem: Problem, method: Method, run: Run) -> MadeRelease:
     )
 
 
-PRICE = 0.5
-"""What a counterfeit costs in the figures: so little that the cap decides, since the paper knows no price."""
-
-
 def h_ceiling(h: float, cap: float, **options: Any) -> HCeiling:
-    """The method as the figures use it."""
-    return HCeiling(h=h, max_counterfeits=cap, price=PRICE, **options)
+    """The method as the figures use it: at the default price of a counterfeit."""
+    return HCeiling(h=h, max_counterfeits=cap, **options)
 
 
 def k_anonymity() -> Optimal:
