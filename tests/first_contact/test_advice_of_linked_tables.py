@@ -182,6 +182,12 @@ CASES = {
         linked(lambda policy: policy.update(method="iack")),
         tuple(linked(lambda policy, name=name: policy.update(method=name)) for name in ("optimal", "mondrian")),
     ),
+    "more distinct records of linked tables than may travel": Case(
+        "cells.py",
+        "ALLOW_MORE",
+        linked(lambda policy: policy.update(engine={"type": "duckdb", "cells_at_most": 1})),
+        (linked(lambda policy: policy.update(engine={"type": "duckdb", "cells_at_most": 3})),),
+    ),
     "two models of one set": Case(
         "app/sets.py",
         "Keep the stricter one.",

@@ -242,6 +242,27 @@ CASES = {
         changed(attributes={"age": None, "sex": None}),
         (changed(),),
     ),
+    "more distinct records than may travel": Case(
+        "app/making.py",
+        "_fitting(problem)",
+        changed(method="mondrian", engine={"type": "duckdb", "cells_at_most": 2}),
+        (
+            changed(method="mondrian", engine={"type": "duckdb", "cells_at_most": 50}),
+            changed(method="optimal", engine={"type": "duckdb", "cells_at_most": 2}),
+        ),
+    ),
+    "more distinct records than may travel, and a model that no query decides": Case(
+        "app/making.py",
+        "_fitting(problem)",
+        changed(privacy=[K, {"model": "t-closeness", "t": 0.9}], engine={"type": "duckdb", "cells_at_most": 2}),
+        (
+            changed(privacy=[K, {"model": "t-closeness", "t": 0.9}], engine={"type": "duckdb", "cells_at_most": 50}),
+            changed(
+                privacy=[K, {"model": "l-diversity", "variant": "distinct", "l": 1}],
+                engine={"type": "duckdb", "cells_at_most": 2},
+            ),
+        ),
+    ),
     "a policy that is not there": Case(
         "policy_file.py",
         "'medveil inspect DATA --policy-out' starts one.",

@@ -11,15 +11,18 @@ import pyarrow as pa
 import pytest
 
 from medveil.cells import Cells
+from medveil.engine import open_engine
 from medveil.hierarchy.hierarchy import build
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
+from medveil.lattice.queries import QueryChecker
 from medveil.lattice.search import search
 from medveil.lattice.space import Space
 from medveil.privacy.k_anonymity import KAnonymity
 from medveil.privacy.l_diversity import LDiversity
 from medveil.privacy.model import Requirement
 from medveil.privacy.t_closeness import TCloseness
+from medveil.sources.opening import open_source
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
@@ -63,6 +66,21 @@ def least_loss(cells, space, limit, *models):
     return search(evaluator, space, make_loss("lm", space, evaluator.columns), limit)
 
 
+def least_loss_by_queries(cells, space, limit, *models):
+    """The same, found by asking an engine that holds the records."""
+    requirements = [Requirement(model, tuple(range(len(space)))) for model in models]
+    columns = Evaluator(cells, space, requirements).columns
+    taken = np.repeat(np.arange(len(cells)), cells.counts)
+    rows = pa.table({name: cells.codes[j][taken].astype(str) for j, name in enumerate(cells.quasi)})
+    with open_engine(open_source(rows), cells.quasi) as engine:
+        codes = [
+            pa.table({"value": [str(code) for code in range(len(column))], "code": np.arange(len(column), dtype="i4")})
+            for column in columns
+        ]
+        checker = QueryChecker(engine.encode(cells.quasi, [], codes, None), space, requirements, columns)
+        return search(checker, space, make_loss("lm", space, columns), limit)
+
+
 @pytest.fixture(scope="module")
 def adult(data_folder):
     folder = data_folder / "adult" / "arx"
@@ -85,6 +103,15 @@ def test_adult(adult, limit, loss, suppressed):
     found = least_loss(cells, space, limit, KAnonymity(k=5))
     assert found.proved
     assert (round(found.loss, 6), found.suppressed) == (loss, suppressed)
+
+
+@pytest.mark.parametrize(("limit", "loss", "suppressed"), [(0.0, 0.635544, 0), (0.02, 0.357482, 506)])
+def test_adult_by_queries(adult, limit, loss, suppressed):
+    cells, space = adult
+    found = least_loss_by_queries(cells, space, limit, KAnonymity(k=5))
+    here = least_loss(cells, space, limit, KAnonymity(k=5))
+    assert (round(found.loss, 6), found.suppressed, found.levels) == (loss, suppressed, here.levels)
+    assert found.checks <= here.checks * 1.1
 
 
 def test_adult_has_the_known_number_of_classes(adult):
@@ -141,3 +168,11 @@ def test_fars(fars, limit, loss, suppressed):
     assert space.size == 20736
     found = least_loss(cells, space, limit, KAnonymity(k=5))
     assert (round(found.loss, 6), found.suppressed) == (loss, suppressed)
+
+
+@pytest.mark.parametrize(("limit", "loss", "suppressed"), [(0.0, 0.713478, 0), (0.02, 0.212704, 1614)])
+def test_fars_by_queries(fars, limit, loss, suppressed):
+    cells, space = fars
+    found = least_loss_by_queries(cells, space, limit, KAnonymity(k=5))
+    assert (round(found.loss, 6), found.suppressed) == (loss, suppressed)
+    assert found.checks <= least_loss(cells, space, limit, KAnonymity(k=5)).checks * 1.1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from medveil.cells import Cells, Subjects
 from medveil.report.groups import Groups, shown
-from medveil.report.sizes import exposure, exposure_rows, size_groups, sizes_before
+from medveil.report.sizes import exposure, exposure_rows, size_groups
 from medveil.table.domain import Domain
 from medveil.table.schema import Kind
 
@@ -56,9 +56,9 @@ def cells_of(codes, counts, subjects=None):
 
 def test_sizes_of_the_original_count_people():
     codes = [[0, 0, 1], [2, 2, 3]]
-    assert sorted(sizes_before(cells_of(codes, [4, 2, 1]))) == [1, 6]
+    assert sorted(cells_of(codes, [4, 2, 1]).class_sizes()) == [1, 6]
     people = Subjects(np.array([0, 2, 4, 5]), np.array([0, 1, 1, 2, 2], dtype=np.int32), 3)
-    assert sorted(sizes_before(cells_of(codes, [4, 2, 1], people))) == [1, 3]
+    assert sorted(cells_of(codes, [4, 2, 1], people).class_sizes()) == [1, 3]
 
 
 def test_exposure_of_a_small_table():

@@ -50,9 +50,11 @@ def _merged(target: Any, patch: Any) -> Any:
 def advice_on(
     comparison: Comparison, policy: Policy, measures: Mapping[str, Any], suppressed: int, run: Run
 ) -> dict[str, Any]:
-    """The advice on a release, by the name of the steward's file; nothing where it is of use or is not to be had."""
+    """The advice on a release, by the name of the steward's file; nothing where it is of use or is not to be had, as
+    where the cells to try changes on stay with the engine.
+    """
     losses = measures.get("lm", {}).get("parts")
-    if not policy.evaluation.advice or not losses:
+    if not policy.evaluation.advice or not losses or comparison.problem.cells.elsewhere is not None:
         return {}
     now = outcome_of_release(comparison, losses, suppressed)
     found = advise(comparison.problem, policy.method, now, run)

@@ -109,6 +109,8 @@ def view_of(plan: LinkedPlan, tables: LinkedTables, workspace: Workspace, run: R
     """The problem that the view of people poses, whichever method is to solve it."""
     columns = [(name, column, called) for called, (name, column) in plan.view.items()]
     with prepare(plan.view_policy(), tables.view(columns), workspace, run) as problem:
+        if problem.cells.elsewhere is not None:
+            raise problem.cells.elsewhere.refusal
         yield problem
 
 

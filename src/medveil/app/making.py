@@ -24,8 +24,10 @@ from medveil.app.made import ProvedRelease, measured, write_internal
 from medveil.app.preparation import data_path, open_data, prepare
 from medveil.app.proving import in_own_words, prove, refuse_weaker
 from medveil.app.singling_out import hides_nobody, refuse_telling_columns, refuse_telling_release, sensitive_warnings
+from medveil.cells import ALLOW_MORE
 from medveil.errors import PolicyError
 from medveil.evaluation.comparison import Comparison
+from medveil.lattice.queries import CAN_BE_ASKED
 from medveil.methods import methods
 from medveil.methods.problem import Problem
 from medveil.policy import Policy
@@ -118,6 +120,9 @@ def _fitting(problem: Problem) -> str:
     for name, method in methods().items():
         with suppress(ValidationError):  # one that needs parameters is not proposed
             known += [name] if method().why_refused(problem) is None else []
+    if problem.cells.elsewhere is not None:
+        other = f"choose a method that fits: {', '.join(known)}" if known else CAN_BE_ASKED
+        return f"{ALLOW_MORE} Or {other}."
     if not known:
         return "Change that: no method fits."
     return f"Change that, or choose a method that fits: {', '.join(known)}."

@@ -23,6 +23,7 @@ from medveil.app.changing import (
 from medveil.app.partial_dates import warn_of_partial_dates
 from medveil.app.profiling import profiled
 from medveil.app.singling_out import refuse_what_names_people
+from medveil.app.tiers import cells_elsewhere
 from medveil.cells import Cells, Subjects, make_cells, with_population
 from medveil.declared_cells import declared_cells
 from medveil.engine import Engine
@@ -152,9 +153,11 @@ def _prepare(
 
 @dataclass(frozen=True)
 class _Counted:
-    """The engine's distinct tuples, the cells that they are, and the hierarchies over the cells' domains."""
+    """The engine's distinct tuples, the cells that they are, and the hierarchies over the cells' domains. Where cells
+    stay with the engine the tuples do too.
+    """
 
-    raw: pa.Table
+    raw: pa.Table | None
     cells: Cells
     hierarchies: Mapping[str, Hierarchy]
     preparation: Mapping[str, Any] = field(default_factory=dict)
@@ -174,9 +177,12 @@ def _count_found(
     refuse_what_names_people(policy.attributes, engine)
     run.step(Stage.COUNT)
     columns = (*schema.quasi, *schema.sensitive)
-    raw = engine.cells(columns)
     kinds = {name: kind_of(policy.attributes[name]) or _guessed_kind(engine.profile(name)) for name in columns}
-    warn_of_partial_dates(raw, columns, kinds, run)
+    warn_of_partial_dates(engine, columns, kinds, run)
+    elsewhere = cells_elsewhere(policy, schema, engine, kinds, _formats(schema), run)
+    if elsewhere is not None:
+        return _Counted(None, elsewhere, _hierarchies(policy, elsewhere, workspace))
+    raw = engine.cells(columns)
     joined, people = with_population(raw, schema, _population(models, workspace, engine.missing, named), run.engine)
     cells = replace(make_cells(joined, schema.quasi, schema.sensitive, kinds, _formats(schema)), population=people)
     if schema.subject is not None:
@@ -318,10 +324,7 @@ def _hierarchies(policy: Policy, cells: Cells, workspace: Workspace) -> dict[str
     for name, domain in cells.domains.items():
         attribute = policy.attributes[name]
         if attribute.role is Role.QUASI or attribute.hierarchy is not None:
-            position = cells.quasi.index(name) if name in cells.quasi else None
-            codes = cells.codes[position] if position is not None else cells.sensitive[name]
-            counts = np.bincount(codes, cells.counts, minlength=len(domain)).astype(np.int64)
-            bound[name] = specification(attribute).bind(domain, name, workspace, counts)
+            bound[name] = specification(attribute).bind(domain, name, workspace, cells.records_of(name))
     return bound
 
 
@@ -357,7 +360,10 @@ def _max_levels(policy: Policy, quasi: Sequence[str], hierarchies: Mapping[str, 
 
 def with_engine(run: Run, policy: Policy) -> Run:
     """The run with the engine that the policy names, where none was handed in."""
-    if run.engines is not None or policy.engine is None:
+    if policy.engine is None:
+        return run
+    run = replace(run, limits=replace(run.limits, cells_at_most=policy.engine.cells_at_most))
+    if run.engines is not None:
         return run
     return replace(run, engines=policy.engine.open, tables=policy.engine)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from medveil.cells import Cells
+import numpy as np
+
+from medveil.cells import Cells, CellsElsewhere
 from medveil.codes.combine import combine
 from medveil.privacy.alpha_k import AlphaKAnonymity
 from medveil.privacy.beta_likeness import BetaLikeness
@@ -46,6 +48,8 @@ def reached(cells: Cells, reference: Reference) -> tuple[ReachedFigures, ...]:
     """
     if not cells.records:
         return ()
+    if cells.elsewhere is not None:
+        return _reached_elsewhere(cells.elsewhere)
     first, group = combine(list(cells.codes), [len(cells.domains[name]) for name in cells.quasi], len(cells))
     classes = count_classes(cells, group, len(first))
     found = [ReachedFigures(OF_GROUPS.name, OF_GROUPS.achieved(classes, reference))]
@@ -54,3 +58,12 @@ def reached(cells: Cells, reference: Reference) -> tuple[ReachedFigures, ...]:
             figures = model.for_attribute(attribute).achieved(classes, reference)
             found.append(ReachedFigures(name, figures, attribute))
     return tuple(found)
+
+
+def _reached_elsewhere(cells: CellsElsewhere) -> tuple[Reached, ...]:
+    """What queries tell of the groups: how many people and how many values there are at least."""
+    names = [name for name in cells.domains if name not in cells.quasi]
+    groups = [np.arange(len(cells.domains[name]), dtype=np.int32) for name in cells.quasi]
+    people, values = cells.coded.least(groups, range(len(names)))
+    found = [Reached(OF_GROUPS.name, {"k": people})]
+    return (*found, *(Reached("distinct l-diversity", {"l": values[j]}, name) for j, name in enumerate(names)))

@@ -18,8 +18,7 @@ from medveil.evaluation.comparison import Comparison
 from medveil.guessing.guess import Guess, guess
 from medveil.methods.problem import Problem
 from medveil.policy import AttributePolicy, Policy
-from medveil.risk.leakage import loss_of
-from medveil.risk.leakage_release import entries_of_plain
+from medveil.risk.leakage_release import loss_of_plain
 from medveil.risk.leaking import leakage_of_comparison
 from medveil.table.arrow import numpy_of
 from medveil.table.schema import Kind, Role
@@ -62,7 +61,7 @@ def refuse_telling_columns(policy: Policy, problem: Problem) -> None:
     if policy.method.hides_who_has_what and problem.schema.subject is not None:
         return  # whose records have the same value must not end a run; `refuse_telling_release` finds such columns
     for name, most in _guarded(policy, problem).items():
-        told = loss_of(entries_of_plain(problem, name), [name]).unique
+        told = loss_of_plain(problem, name).unique
         if told > most:
             raise _refusal(f"The plain column '{name}' alone singles out", told, most, name)
 
@@ -139,9 +138,7 @@ def sensitive_warnings(policy: Policy, problem: Problem) -> Iterator[str]:
 def _rare(problem: Problem, name: str) -> tuple[int, int]:
     """How many values of a sensitive column only one person has, and how many values there are."""
     if problem.schema.subject is None:
-        cells = problem.cells
-        domain = cells.domains[name]
-        people = np.bincount(cells.sensitive[name], cells.counts, minlength=len(domain))[: len(domain.present)]
+        people = problem.cells.records_of(name)[: len(problem.cells.domains[name].present)]
     else:
         seen = problem.engine.values(name, problem.schema.subject)
         people = numpy_of(seen["people"])[numpy_of(seen["value"].is_valid())]

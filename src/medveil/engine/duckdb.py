@@ -19,7 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.engine.duckdb_publication import DuckDBPublication
+from medveil.engine.classes import Told
+from medveil.engine.duckdb_classes import DuckDBCodedTable, told_of
+from medveil.engine.duckdb_publication import DuckDBPublication, stars_of
 from medveil.engine.duckdb_reading import quote_text, relation, text
 from medveil.engine.duckdb_session import Session
 from medveil.engine.interface import COUNT, Interrupting, Limits, Snapshot
@@ -33,7 +35,6 @@ from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, numpy_of
 from medveil.table.changes import ChangedTable
-from medveil.table.labels import ANYTHING
 from medveil.table.pseudonyms import ReleaseKey
 
 SNAPSHOT = "snapshot.parquet"
@@ -86,6 +87,7 @@ class DuckDBEngine:
     """One table, read once from its source and counted as often as needed: see `Engine` and `RowEngine`."""
 
     has_rows = True
+    has_classes = True
     remarks: tuple[str, ...] = ()
 
     def __init__(
@@ -250,6 +252,23 @@ class DuckDBEngine:
         conditions = [f"data.{self._column(name)} IS NOT DISTINCT FROM cells.q{j}" for j, name in enumerate(columns)]
         return " AND ".join(conditions) or "true"
 
+    # Classes that are counted here
+
+    def tuples(self, columns: Sequence[str]) -> int:
+        selected = ", ".join(map(self._column, columns)) or "1"
+        return int(self._session.row(f"SELECT count(*) FROM (SELECT DISTINCT {selected} FROM {self._relation})")[0])
+
+    def encode(
+        self, quasi: Sequence[str], sensitive: Sequence[str], codes: Sequence[pa.Table], subject: str | None
+    ) -> DuckDBCodedTable:
+        return DuckDBCodedTable(self._session, (*quasi, *sensitive), len(quasi), codes, self._column, subject)
+
+    def told(self, columns: Sequence[str], subject: str | None) -> Told:
+        # Who has no name is somebody too: a list of nothing is not nothing.
+        person = None if subject is None else f"[{self._column(subject)}]"
+        relation = f"(SELECT *, 1 AS n FROM {self._relation})"
+        return told_of(self._session, relation, [self._column(name) for name in columns], person)
+
     def bound_records(self, subject: str, most: int) -> int:
         person = self._column(subject)
         # A window may not be ordered by what is drawn anew each time it is looked at: numbers are drawn first.
@@ -298,7 +317,7 @@ class DuckDBEngine:
             further = self._session.register(beside.select(list(names)).rename_columns(_places(names)))
             query += f" UNION ALL SELECT {', '.join(_places(names))} FROM {further}"
         suppressed = int(numpy_of(cells[COUNT])[~kept].sum()) if stars else 0
-        return DuckDBPublication(self._session, query + _stars(suppressed, len(names)), names)
+        return DuckDBPublication(self._session, query + stars_of(suppressed, len(names)), names)
 
     def publish_table(self, table: pa.Table) -> DuckDBPublication:
         view = self._session.register(table.rename_columns(_places(table.column_names)))
@@ -370,7 +389,7 @@ class DuckDBEngine:
         view = self._session.register(pa.table(columns, names=_places(everything)).filter(number_array(kept)))
         suppressed = int(np.count_nonzero(~kept)) if stars else 0
         query = f"SELECT {', '.join(_places(everything))} FROM {view}"
-        return DuckDBPublication(self._session, query + _stars(suppressed, len(everything)), everything)
+        return DuckDBPublication(self._session, query + stars_of(suppressed, len(everything)), everything)
 
 
 def _places(columns: Sequence[object]) -> list[str]:
@@ -388,11 +407,3 @@ def _labelled(cells: pa.Table, columns: Sequence[str], labels: Sequence[pa.Array
     return pa.table(
         [*(cells[key] for key in keys), *labels, number_array(kept)], names=[*keys, *_places(labels), "kept"]
     )
-
-
-def _stars(rows: int, columns: int) -> str:
-    """What adds rows of `*` to a query."""
-    if not rows:
-        return ""
-    row = ", ".join(f"'{ANYTHING}' AS p{j}" for j in range(columns))
-    return f" UNION ALL SELECT {row} FROM range({rows})"

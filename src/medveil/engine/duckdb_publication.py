@@ -17,6 +17,7 @@ from medveil.engine.duckdb_reading import quote_text
 from medveil.engine.duckdb_session import Session
 from medveil.engine.interface import WrittenPart
 from medveil.errors import OutputError
+from medveil.table.labels import ANYTHING
 
 BATCH = 100_000
 
@@ -82,3 +83,11 @@ class DuckDBPublication:
 
     def to_arrow(self) -> pa.Table:
         return self.session.table(self._sorted()).rename_columns(list(self.names))
+
+
+def stars_of(rows: int, columns: int) -> str:
+    """What adds so many rows of `*` to a query of columns p0, p1, ..."""
+    if not rows:
+        return ""
+    row = ", ".join(f"'{ANYTHING}' AS p{j}" for j in range(columns))
+    return f" UNION ALL SELECT {row} FROM range({rows})"

@@ -27,16 +27,21 @@ from medveil.sources.source import Source
 COUNT = "records"
 """What the column of a table of cells is called that tells how many records each has."""
 
+CELLS_AT_MOST = 20_000_000
+"""Beyond so many distinct records the engine is asked about each node of a search, and they stay with it."""
+
 
 @dataclass(frozen=True)
 class Limits:
     """What the engine may use: `threads` (all cores where None), `memory` such as `4GB` (most of it where None), and
-    `spill`, a folder for what outgrows memory (one of its own where None).
+    `spill`, a folder for what outgrows memory (one of its own where None). `cells_at_most`: how many distinct records
+    may travel from the engine to a search in memory.
     """
 
     threads: int | None = None
     memory: str | None = None
     spill: Path | None = None
+    cells_at_most: int = CELLS_AT_MOST
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from medveil.engine.interface import Engine, Interrupting, Limits
+from medveil.engine.interface import CELLS_AT_MOST, Engine, Interrupting, Limits
 from medveil.engine.tables import ChangedTables, LinkedTables
 from medveil.errors import PolicyError
 from medveil.sources.source import Source
@@ -26,6 +26,15 @@ class EngineSpec(BaseModel, ABC):
 
     name: ClassVar[str]
     """The word under `type:`."""
+
+    cells_at_most: Annotated[
+        int,
+        Field(
+            ge=1,
+            description="How many distinct records may travel to a search in memory. Where there are more, an engine "
+            "that can (`duckdb`) counts each node of the search where the records are.",
+        ),
+    ] = CELLS_AT_MOST
 
     @abstractmethod
     def open(

@@ -16,14 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from medveil.lattice.evaluate import Evaluation, Evaluator
+from medveil.lattice.checker import Checker, Evaluation
 from medveil.lattice.incumbent import Incumbent, StoppingRule
 from medveil.lattice.loss import Loss
 from medveil.lattice.projections import Pairs
 from medveil.lattice.space import Levels, Space
-
-WORKERS = 2
-"""Boxes cut at a time."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class BoxSearch:
     """One search; `bound` is proved for every node that is not decided yet."""
 
     def __init__(
-        self, evaluator: Evaluator, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: StoppingRule
+        self, evaluator: Checker, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: StoppingRule
     ) -> None:
         self._evaluator = evaluator
         self._space = space
@@ -59,7 +56,7 @@ class BoxSearch:
 
     def run(self) -> float | None:
         """Leave the best node in the incumbent; the proved bound where time ran out, else None."""
-        with ThreadPoolExecutor(WORKERS) as executor:
+        with ThreadPoolExecutor(self._evaluator.workers) as executor:
             self._pairs = Pairs(self._evaluator, executor.map)
             self._evaluator.focus(self._space.bottom)
             self._push(self._space.bottom, self._check(self._space.top))
@@ -68,7 +65,10 @@ class BoxSearch:
             while self._queue and self._queue[0][0] <= self._incumbent.cut:
                 if self._watch.expired(0.0):
                     return self._queue[0][0]
-                cuts = [self._cut(heapq.heappop(self._queue)[2]) for _ in range(min(WORKERS, len(self._queue)))]
+                cuts = [
+                    self._cut(heapq.heappop(self._queue)[2])
+                    for _ in range(min(self._evaluator.workers, len(self._queue)))
+                ]
                 highs = [lower.high for lower, _ in cuts]
                 for (lower, upper), evaluation in zip(cuts, executor.map(self._check, highs), strict=True):
                     self._queue_box(upper)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +17,7 @@ from medveil.cells import Cells
 from medveil.errors import PolicyError
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.lattice import kernels
+from medveil.lattice.checker import Evaluation
 from medveil.lattice.groups import GroupTable
 from medveil.lattice.merged import MergedCells
 from medveil.lattice.shields import Shields
@@ -31,37 +31,14 @@ from medveil.privacy.model import PrivacyModel, Reference, Requirement, Verdict
 MERGES_KEPT = 4
 """How many sets of merged cells are kept beside the cells themselves."""
 
+WORKERS = 2
+"""Nodes checked at a time; fixed, so that every run checks the same nodes."""
+
+WORTH_THREADS = 1 << 17
+"""With fewer cells a check is done before another thread has begun."""
+
 ALWAYS_LOOKED_AT, LOOKS = 1 << 17, 4
 """With fewer cells sizes are looked at first while that decides at least one check in so many."""
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """One checked node.
-
-    `suppressed`: the records that must be left out. `feasible`: that they are no more than allowed, and some are kept.
-    `certain`: how many records every more specific node suppresses at least, see `PrivacyModel.most_kept`;
-    `certain_hidden`: for each quasi-identifier, in which groups at the node's level they are, or some of them.
-    Only for a feasible node: `hidden`, for each quasi-identifier the suppressed records by group; `squares` and
-    `classes` of what is kept (0 where the loss does not read them).
-    `short`: that the check ended early, once the node was known to fail or not to be worth more; the numbers are then
-    lower bounds, and of the rest `certain_hidden` at most is filled in.
-    """
-
-    levels: Levels
-    suppressed: int
-    feasible: bool
-    certain: int
-    short: bool = False
-    hidden: tuple[NDArray[np.int64], ...] = ()
-    certain_hidden: tuple[NDArray[np.int64], ...] = ()
-    squares: int = 0
-    classes: int = 0
-
-    @property
-    def sure(self) -> Evaluation:
-        """The same node as if only those of the certain records were suppressed whose groups are known."""
-        return replace(self, suppressed=int(self.certain_hidden[0].sum()), hidden=self.certain_hidden)
 
 
 class Evaluator:
@@ -164,6 +141,28 @@ class Evaluator:
             np.bincount(codes, self.cells.counts, minlength=len(hierarchy.levels[0].groups)).astype(np.int64)
             for codes, hierarchy in zip(self.cells.codes, self.space.hierarchies, strict=True)
         )
+
+    @property
+    def workers(self) -> int:
+        """How many nodes are checked at a time."""
+        return WORKERS if len(self.cells) >= WORTH_THREADS else 1
+
+    def cross(self, first: int, low: int, second: int, other: int) -> NDArray[np.int64]:
+        """The records of every pair of groups of two quasi-identifiers at these levels."""
+        levels = [self.space.hierarchies[at].levels[level] for at, level in ((first, low), (second, other))]
+        codes = [level.groups[self.codes[at]] for level, at in zip(levels, (first, second), strict=True)]
+        cross = np.zeros([len(level.labels) for level in levels], dtype=np.int64)
+        kernels.cross_count(codes[0], codes[1], self.counts, cross)
+        return cross
+
+    def reached(self, levels: Levels) -> list[tuple[str, dict[str, float]]]:
+        """What each model reaches at a node where nothing is suppressed."""
+        found = []
+        for requirement in self.requirements:
+            class_of_cell, number = self.classes_at(levels, requirement.shield)
+            classes = count_classes(self.cells, class_of_cell, number)
+            found.append((requirement.model.name, requirement.model.achieved(classes, self.reference)))
+        return found
 
     def prunes(self, allowed: int) -> bool:
         """Whether a node that fails rules out every more specific one."""

@@ -16,17 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medveil.lattice import kernels
-from medveil.lattice.evaluate import Evaluation, Evaluator
+from medveil.lattice.checker import Checker, Evaluation
 from medveil.lattice.incumbent import Incumbent, StoppingRule
 from medveil.lattice.loss import Loss
 from medveil.lattice.projections import Pairs
 from medveil.lattice.space import Levels, Space, at_most, meet
-
-WORKERS = 2
-"""Nodes checked at a time; fixed, so that every run checks the same nodes."""
-
-WORTH_THREADS = 1 << 17
-"""With fewer cells a check is done before another thread has begun."""
 
 PATIENCE = 8
 """Checks without improvement after which all that is left is taken to be proof."""
@@ -160,7 +154,7 @@ class Chunking:
     few whole checks, and pays where nodes fail: so it is done, and done again, after failures have cost that much.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Checker) -> None:
         self._sizes = evaluator.sizes
         self._focus = evaluator.focus
         self._entropies = _entropies(evaluator)
@@ -225,7 +219,7 @@ class Chunking:
         return tuple(high), nodes.shape[1]
 
 
-def _entropies(evaluator: Evaluator) -> list[NDArray[np.float64]]:
+def _entropies(evaluator: Checker) -> list[NDArray[np.float64]]:
     """For each quasi-identifier and level, the entropy of the records' groups, in nats."""
     found = []
     for hierarchy, column in zip(evaluator.space.hierarchies, evaluator.columns, strict=True):
@@ -235,7 +229,7 @@ def _entropies(evaluator: Evaluator) -> list[NDArray[np.float64]]:
 
 
 def search_frontier(
-    evaluator: Evaluator, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: StoppingRule
+    evaluator: Checker, space: Space, loss: Loss, allowed: int, incumbent: Incumbent, watch: StoppingRule
 ) -> float | None:
     """Leave the best node in `incumbent`; the proved bound where time ran out, else None."""
     prunes = evaluator.prunes(allowed)
@@ -245,11 +239,10 @@ def search_frontier(
         return evaluator.evaluate(levels, allowed, worth=worth, telling=telling)
 
     with ExitStack() as stack:
-        workers = 1
+        workers = evaluator.workers
         run: Callable[..., Iterable[Any]] = map
-        if len(evaluator.cells) >= WORTH_THREADS:
-            workers = WORKERS
-            run = stack.enter_context(ThreadPoolExecutor(WORKERS)).map
+        if workers > 1:
+            run = stack.enter_context(ThreadPoolExecutor(workers)).map
         pairs = Pairs(evaluator, run)
         undecided = Undecided(space, loss, pairs.certain() if pairs.small else None, allowed)
         focused, proving = space.size + 1.0, False

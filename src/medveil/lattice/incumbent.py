@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from medveil.errors import CancelledError
-from medveil.lattice.evaluate import Evaluation
+from medveil.lattice.checker import Evaluation
 from medveil.lattice.loss import Loss
 from medveil.lattice.space import Levels
 

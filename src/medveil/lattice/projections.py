@@ -7,14 +7,15 @@ are in too small classes of the node too, so they must be suppressed whatever th
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medveil.lattice import kernels
-from medveil.lattice.evaluate import Evaluator
+from medveil.lattice.checker import Checker
 from medveil.lattice.tables import parents
+from medveil.privacy.model import Requirement
 
 CROSS_LIMIT = 1 << 20
 """The most entries of a cross table."""
@@ -26,10 +27,10 @@ class Pairs:
     `small[a, b][i, j]` is for level `space.bottom[a] + i` of a and `space.bottom[b] + j` of b.
     """
 
-    def __init__(self, evaluator: Evaluator, run: Callable[..., Iterable[NDArray[np.int64]]]) -> None:
+    def __init__(self, evaluator: Checker, run: Callable[..., Iterable[NDArray[np.int64]]]) -> None:
         """`run` is `map`, or that of an executor."""
         self.space = evaluator.space
-        pairs = list(_pairs(evaluator))
+        pairs = list(pairs_of(evaluator.requirements, len(evaluator.space)))
         counted = run(lambda pair: _small(evaluator, *pair), pairs)
         self.small = {(first, second): small for (first, second, _), small in zip(pairs, counted, strict=True)}
 
@@ -51,16 +52,16 @@ class Pairs:
         )
 
 
-def _pairs(evaluator: Evaluator) -> Iterator[tuple[int, int, int]]:
-    """Pairs within some model's shield, each with the largest class size that is asked there."""
-    shields = [(set(r.shield), r.model.least_class_size or 1) for r in evaluator.requirements]
-    for first, second in itertools.combinations(range(len(evaluator.space)), 2):
+def pairs_of(requirements: Sequence[Requirement], width: int) -> Iterator[tuple[int, int, int]]:
+    """Pairs of so many quasi-identifiers within some model's shield, each with the largest class size asked there."""
+    shields = [(set(r.shield), r.model.least_class_size or 1) for r in requirements]
+    for first, second in itertools.combinations(range(width), 2):
         enough = max((k for shield, k in shields if shield.issuperset((first, second))), default=1)
         if enough > 1:
             yield first, second, enough
 
 
-def _small(evaluator: Evaluator, first: int, second: int, enough: int) -> NDArray[np.int64]:
+def _small(evaluator: Checker, first: int, second: int, enough: int) -> NDArray[np.int64]:
     space = evaluator.space
     low = [space.bottom[first], space.bottom[second]]
     number = [_groups(evaluator, first, low[0]), _groups(evaluator, second, low[1])]
@@ -72,20 +73,16 @@ def _small(evaluator: Evaluator, first: int, second: int, enough: int) -> NDArra
             return np.zeros((space.shape[first], space.shape[second]), dtype=np.int64)
         low[wider] += 1
         number[wider] = _groups(evaluator, position, low[wider])
-    codes = []
     groups = []
     for position, level in zip((first, second), low, strict=True):
         hierarchy = space.hierarchies[position]
-        column = evaluator.codes[position]
-        codes.append(column if level == 0 else hierarchy.levels[level].groups[column])
         groups.append(np.stack([parents(hierarchy, level, high) for high in range(level, space.top[position] + 1)]))
-    cross = np.zeros(number, dtype=np.int64)
-    kernels.cross_count(codes[0], codes[1], evaluator.counts, cross)
+    cross = evaluator.cross(first, low[0], second, low[1])
     found = np.zeros((len(groups[0]), len(groups[1])), dtype=np.int64)
     kernels.small_in_cross(cross, groups[0], groups[1], enough, np.zeros_like(cross), np.zeros_like(cross), found)
     missing = ((low[0] - space.bottom[first], 0), (low[1] - space.bottom[second], 0))
     return np.pad(found, missing, mode="edge")
 
 
-def _groups(evaluator: Evaluator, position: int, level: int) -> int:
+def _groups(evaluator: Checker, position: int, level: int) -> int:
     return len(evaluator.space.hierarchies[position].levels[level].labels)

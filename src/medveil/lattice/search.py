@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from medveil.errors import PolicyError, UnreachableError
 from medveil.lattice.boxes import BoxSearch
-from medveil.lattice.evaluate import Evaluator
+from medveil.lattice.checker import Checker
 from medveil.lattice.frontier import search_frontier
 from medveil.lattice.incumbent import Incumbent, Progress, StoppingRule
 from medveil.lattice.loss import Loss
 from medveil.lattice.space import Levels, Space
-from medveil.privacy.count import count_classes
 
 MOST_LISTED = 10**7
 """A space of more nodes is not listed, but searched in boxes."""
@@ -51,7 +50,7 @@ def allowed_records(limit: float, records: int) -> int:
 
 
 def search(
-    evaluator: Evaluator,
+    evaluator: Checker,
     space: Space,
     loss: Loss,
     suppression_limit: float,
@@ -90,7 +89,7 @@ def search(
     )
 
 
-def _unreachable(evaluator: Evaluator, space: Space, allowed: int, incumbent: Incumbent) -> UnreachableError:
+def _unreachable(evaluator: Checker, space: Space, allowed: int, incumbent: Incumbent) -> UnreachableError:
     """How close one can get: the least suppression that would do, or what the most general node reaches."""
     names = ", ".join(sorted({requirement.model.name for requirement in evaluator.requirements}))
     records = evaluator.records
@@ -110,13 +109,9 @@ def _unreachable(evaluator: Evaluator, space: Space, allowed: int, incumbent: In
             f"The least found to do is {least} record{'' if least == 1 else 's'}: raise 'suppression' to {share:g}, or "
             "ask for less.",
         )
-    reached = []
-    for requirement in evaluator.requirements:
-        class_of_cell, number = evaluator.classes_at(space.top, requirement.shield)
-        achieved = requirement.model.achieved(
-            count_classes(evaluator.cells, class_of_cell, number), evaluator.reference
-        )
-        reached.append(f"{requirement.model.name} ({', '.join(map(_figure, achieved.items()))})")
+    reached = [
+        f"{name} ({', '.join(map(_figure, achieved.items()))})" for name, achieved in evaluator.reached(space.top)
+    ]
     return UnreachableError(
         problem,
         f"Generalized as far as the levels allow, and with nothing suppressed, the table reaches {'; '.join(reached)}: "

@@ -42,6 +42,8 @@ class Method(BaseModel, ABC):
     """Whether it gives every cell its labels by `Problem.draft`, and nothing else is made: a change of the policy can
     then be tried on cells alone, in little time.
     """
+    asks_engine: ClassVar[bool] = False
+    """Whether it can leave the cells with an engine that counts classes, and ask it instead."""
     guards_sensitive: ClassVar[bool] = False
     """Whether it protects sensitive values by itself, so that no model has to."""
     draws_tree: ClassVar[bool] = False
@@ -86,6 +88,9 @@ class Method(BaseModel, ABC):
         """
         if self.needs_rows and not problem.engine.has_rows:
             return "it goes record by record, and the engine only counts records"
+        elsewhere = problem.cells.elsewhere
+        if elsewhere is not None and not self.asks_engine:
+            return f"it works on all distinct records in memory, and {elsewhere.too_many}"
         linking = problem.schema.names(Role.KEY, Role.DATE)
         if linking and not self.keeps_records:
             return f"'{linking[0]}' follows people from record to record, which this method does not publish"

@@ -10,9 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
+from medveil.lattice.checker import Checker
 from medveil.lattice.evaluate import Evaluator
 from medveil.lattice.loss import make_loss
-from medveil.lattice.search import search
+from medveil.lattice.projections import pairs_of
+from medveil.lattice.queries import QueryChecker, why_not_by_query
+from medveil.lattice.search import MOST_LISTED, FoundNode, search
 from medveil.lattice.space import Space
 from medveil.methods.method import Method
 from medveil.methods.problem import Problem, label_array
@@ -40,6 +43,7 @@ class Optimal(Method):
     one_level: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
     labels_cells: ClassVar[bool] = True
+    asks_engine: ClassVar[bool] = True
 
     suppression: Annotated[
         float, Field(ge=0, le=1, description="The largest share of records that may be suppressed.")
@@ -75,8 +79,43 @@ class Optimal(Method):
             )
         ]
 
+    def why_not(self, problem: Problem) -> str | None:
+        elsewhere = problem.cells.elsewhere
+        reason = None if elsewhere is None else why_not_by_query(problem.requirements, len(problem.schema.quasi))
+        if elsewhere is not None and reason is not None:
+            return f"{elsewhere.too_many}, and {reason}"
+        return super().why_not(problem)
+
+    def warnings(self, problem: Problem) -> list[str]:
+        elsewhere = problem.cells.elsewhere
+        if elsewhere is None:
+            return []
+        space = space_of(problem)
+        pairs = sum(1 for _ in pairs_of(problem.requirements, len(space)))
+        plan = (
+            f"Classes are counted where the records are, since {elsewhere.too_many}. The plan: {pairs} "
+            f"{'query' if pairs == 1 else 'queries'} for pairs of columns, then one for each combination of levels "
+            f"that is looked at, usually a few dozen out of {space.size:,}. Measures and advice that need all distinct "
+            "records are left out."
+        )
+        return [plan]
+
     def anonymize(self, problem: Problem, run: Run) -> Draft:
         space = space_of(problem)
+        elsewhere = problem.cells.elsewhere
+        if elsewhere is None:
+            return self._among_cells(problem, space, run)
+        columns = [elsewhere.records_of(name) for name in problem.schema.quasi]
+        checker = QueryChecker(elsewhere.coded, space, problem.requirements, columns, problem.schema.sensitive)
+        # Seconds say little of how far a search is that waits for queries: it ends early only where the policy says so,
+        # or where no search would ever end.
+        limited = "time_limit" in self.model_fields_set or space.size > MOST_LISTED
+        found = self._search(problem, checker, self.time_limit if limited else None, run)
+        return problem.draft_levels(
+            found.levels, checker.asked, self._told(found), cells=elsewhere, internal=_steps(found)
+        )
+
+    def _among_cells(self, problem: Problem, space: Space, run: Run) -> Draft:
         evaluator = Evaluator(
             problem.cells,
             space,
@@ -84,30 +123,37 @@ class Optimal(Method):
             reference=problem.reference,
             counts_classes=self.loss != "lm",
         )
+        found = self._search(problem, evaluator, self.time_limit, run)
+        return problem.draft(
+            generalized(problem, found.levels),
+            evaluator.kept_at(found.levels),
+            self._told(found),
+            levels=dict(zip(problem.cells.quasi, found.levels, strict=True)),
+            internal=_steps(found),
+        )
+
+    def _search(self, problem: Problem, checker: Checker, time_limit: float | None, run: Run) -> FoundNode:
         weights = [problem.weight(name) for name in problem.cells.quasi]
         chosen: str | dict[str, float] = (
             {str(name): share for name, share in self.loss.items()} if isinstance(self.loss, dict) else self.loss
         )
-        loss = make_loss(chosen, space, evaluator.columns, weights)
-        found = search(
-            evaluator,
-            space,
-            loss,
+        return search(
+            checker,
+            checker.space,
+            make_loss(chosen, checker.space, checker.columns, weights),
             self.suppression,
-            time_limit=self.time_limit,
+            time_limit=time_limit,
             progress=lambda share: run.step(Stage.SEARCH, share),
             cancelled=run.cancelled,
         )
-        kept = evaluator.kept_at(found.levels)
-        levels = dict(zip(problem.cells.quasi, found.levels, strict=True))
-        return problem.draft(
-            generalized(problem, found.levels),
-            kept,
-            self.description(loss=found.loss, optimal=found.proved),
-            levels=levels,
-            # How the search went depends on originals that the same release may have.
-            internal={"search": {"bound": found.bound, "nodes": found.nodes, "checks": found.checks}},
-        )
+
+    def _told(self, found: FoundNode) -> dict[str, Any]:
+        return self.description(loss=found.loss, optimal=found.proved)
+
+
+def _steps(found: FoundNode) -> dict[str, Any]:
+    """How the search went, which depends on originals that the same release may have."""
+    return {"search": {"bound": found.bound, "nodes": found.nodes, "checks": found.checks}}
 
 
 def space_of(problem: Problem) -> Space:

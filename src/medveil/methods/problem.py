@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medveil.cells import Cells
+from medveil.cells import Cells, CellsElsewhere
 from medveil.engine import Engine, Publication, with_rows
 from medveil.engine.changed import Changed
+from medveil.engine.classes import Asked
 from medveil.engine.links import write_links
 from medveil.hierarchy.hierarchy import Hierarchy
 from medveil.hierarchy.specification import HierarchySpec
@@ -35,7 +36,8 @@ GENERALIZE = "use the method 'optimal', which generalizes until it holds"
 class Problem:
     """One table and what is asked of it.
 
-    raw: the engine's distinct tuples, parallel to the first of the cells; tuples of a population alone come after.
+    raw: the engine's distinct tuples, parallel to the first of the cells; tuples of a population alone come after. None
+        where the cells stay with the engine (`cells.elsewhere`).
     models: the privacy models as the policy gives them, each on one sensitive attribute where it has one.
     requirements: the same, with every shield that they must hold on.
     specifications: how the hierarchies were declared, with the `workspace` of their paths: all that may be read of a
@@ -47,7 +49,7 @@ class Problem:
 
     schema: Schema
     engine: Engine
-    raw: pa.Table
+    raw: pa.Table | None
     cells: Cells
     hierarchies: Mapping[str, Hierarchy]
     models: Sequence[PrivacyModel]
@@ -149,18 +151,42 @@ class Problem:
         internal: Mapping[str, Any] | None = None,
     ) -> Draft:
         """The draft of a method that gives every cell one label per quasi-identifier, and leaves some cells out."""
-        count = len(self.raw)
+        raw = self.tuples
+        count = len(raw)
         everything = [label[:count] for label in (*labels, *self._sensitive_labels(slice(None)))]
         kept = kept[:count]
-        published = self.engine.publish(self.raw, self.counted, everything, kept, self.schema.plain, stars=self.stars)
+        published = self.engine.publish(raw, self.counted, everything, kept, self.schema.plain, stars=self.stars)
         return self._draft(
             published,
             int(self.cells.counts[:count][~kept].sum()),
             method,
             levels,
             internal,
-            lambda path: self.engine.write_links(self.raw, self.counted, everything, kept, path),
+            lambda path: self.engine.write_links(raw, self.counted, everything, kept, path),
         )
+
+    def draft_levels(
+        self,
+        levels: tuple[int, ...],
+        asked: Asked,
+        method: Mapping[str, Any],
+        *,
+        cells: CellsElsewhere,
+        internal: Mapping[str, Any] | None = None,
+    ) -> Draft:
+        """The draft of a method that gives every value of a column one label, where cells stay with the engine: the
+        records of classes that do not keep what is `asked` are left out.
+        """
+        chosen = [self.hierarchies[name].levels[level] for name, level in zip(self.schema.quasi, levels, strict=True)]
+        made = cells.coded.publish(
+            [level.groups for level in chosen],
+            asked,
+            [*(level.labels for level in chosen), *(cells.domains[name].values for name in self.schema.sensitive)],
+            self.schema.plain,
+            stars=self.stars,
+        )
+        named = dict(zip(self.schema.quasi, levels, strict=True))
+        return self._draft(made.published, made.suppressed, method, named, internal, made.write_links)
 
     def draft_rows(
         self,
@@ -208,7 +234,15 @@ class Problem:
     @cached_property
     def cell_of_row(self) -> NDArray[np.int64]:
         """The cell of each record, in the source's order."""
-        return with_rows(self.engine).cell_of_row(self.raw, self.counted)
+        return with_rows(self.engine).cell_of_row(self.tuples, self.counted)
+
+    @property
+    def tuples(self) -> pa.Table:
+        """The engine's distinct tuples; refused in a sentence where they stay with it."""
+        if self.cells.elsewhere is not None:
+            raise self.cells.elsewhere.refusal
+        assert self.raw is not None
+        return self.raw
 
     def _sensitive_labels(self, cells: slice | NDArray[np.int64]) -> list[pa.Array]:
         return [

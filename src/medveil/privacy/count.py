@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,14 +77,34 @@ def reference_of(cells: Cells, hierarchies: Mapping[str, Hierarchy] | None = Non
     """The distribution of each sensitive attribute over the whole input: of distinct (person, value) pairs where the
     cells know their subjects, of records otherwise.
     """
+    names = [name for name in cells.domains if name not in cells.quasi]
+    sensitive = {name: cells.domains[name] for name in names}
+    known = {name: hierarchy for name, hierarchy in (hierarchies or {}).items() if name in sensitive}
+    if cells.elsewhere is not None:
+        return Reference(_CountedWhenAsked(cells, names), sensitive, known)
     whole = count_classes(cells, np.zeros(len(cells), dtype=np.int32), 1)
     counts = {}
     for name, histogram in whole.histograms.items():
         counts[name] = np.zeros(len(cells.domains[name]), dtype=np.int64)
         counts[name][histogram.values] = histogram.counts
-    sensitive = {name: cells.domains[name] for name in cells.sensitive}
-    known = {name: hierarchy for name, hierarchy in (hierarchies or {}).items() if name in sensitive}
     return Reference(counts, sensitive, known)
+
+
+class _CountedWhenAsked(Mapping[str, NDArray[np.int64]]):
+    """The distributions of columns whose cells are elsewhere: few look at them, and each is a question."""
+
+    def __init__(self, cells: Cells, names: Sequence[str]) -> None:
+        self._cells, self._names = cells, tuple(names)
+
+    def __getitem__(self, name: str) -> NDArray[np.int64]:
+        number = len(self._cells.domains[name])
+        return self._cells.people_of(name, np.arange(number), number)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _members(classes: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ from medveil.report.words import MISSING, clean
 from medveil.table.arrow import number_array
 from medveil.table.labels import parse_label
 from medveil.table.schema import Kind
-from medveil.utility.original import cell_codes, leaf_counts
+from medveil.utility.original import leaf_counts
 
 MOST_LABELS = 24
 BINS = 10
@@ -211,9 +211,6 @@ def _people(
 ) -> Numbers:
     """How many people of the original are in each group: its records where no subject is declared."""
     cells = comparison.problem.cells
-    if cells.subjects is None:
+    if not cells.counts_people:
         return records.astype(np.float64)
-    number = len(records)
-    groups = group_of_leaf[cell_codes(comparison, name)]
-    pairs = np.repeat(groups, np.diff(cells.subjects.offsets)) * cells.subjects.count + cells.subjects.codes
-    return np.bincount(np.unique(pairs) // max(cells.subjects.count, 1), minlength=number).astype(np.float64)
+    return cells.people_of(name, group_of_leaf, len(records)).astype(np.float64)

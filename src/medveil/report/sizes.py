@@ -9,8 +9,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from medveil.cells import Cells
-from medveil.codes.combine import combine
 from medveil.report.groups import OPEN, Groups, between, shown
 from medveil.report.words import few, percent, risk
 
@@ -68,20 +66,6 @@ def exposure_rows(found: Sequence[Exposure | None], threshold: float, least: int
         line("Groups of people who look alike", *(f"{f.classes:,}" if f else none for f in found)),
         line("People in a group, on average", *(f"{f.people / f.classes:,.1f}" if f else none for f in found)),
     ]
-
-
-def sizes_before(cells: Cells) -> Sizes:
-    """The people of each class of the original: those with the same quasi-identifiers."""
-    real = cells.counts > 0
-    width = [max(len(cells.domains[name]), 1) for name in cells.quasi]
-    columns = [codes[real] for codes in cells.codes] or [np.zeros(int(real.sum()), dtype=np.int32)]
-    first, numbers = combine(columns, width or [1])
-    if cells.subjects is None:
-        return np.bincount(numbers, cells.counts[real], minlength=len(first)).astype(np.int64)
-    of_cell = np.full(len(cells), -1, dtype=np.int64)
-    of_cell[real] = numbers
-    pairs = np.repeat(of_cell, np.diff(cells.subjects.offsets)) * cells.subjects.count + cells.subjects.codes
-    return np.bincount(np.unique(pairs) // max(cells.subjects.count, 1), minlength=len(first))
 
 
 def size_groups(before: Sizes | None, after: Sizes, k: int, least: int) -> Groups:

@@ -29,7 +29,7 @@ from medveil.report.content import Page, PageTable, Picture, Section
 from medveil.report.distributions import distribution, plain_distribution, too_many
 from medveil.report.method_pictures import counterfeit_pictures, levels_picture, method_figures
 from medveil.report.pictures import Pictures
-from medveil.report.sizes import exposure, exposure_rows, size_groups, sizes_before
+from medveil.report.sizes import exposure, exposure_rows, size_groups
 from medveil.report.words import figure, percent, plural
 from medveil.risk import risks as known_risks
 from medveil.risk.risk import Risk
@@ -108,10 +108,10 @@ def _advice(told: Mapping[str, Any] | None) -> list[Section]:
 
 
 def _risk(pictures: Pictures, manifest: Manifest, comparison: Comparison, least: int) -> Section:
-    before = sizes_before(comparison.problem.cells)
+    before = comparison.problem.cells.class_sizes()
     threshold = comparison.settings.threshold
     subject = comparison.problem.schema.subject
-    counted = "people" if comparison.problem.cells.subjects is not None else "records"
+    counted = "people" if comparison.problem.cells.counts_people else "records"
     words = [
         (
             "An attacker who knows all quasi-identifiers of a person looks for their record. The more people share the "

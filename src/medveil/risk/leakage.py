@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from medveil.engine.classes import Told
 from medveil.errors import PolicyError, did_you_mean
 from medveil.markup import grid, paragraph
-from medveil.risk.leakage_count import Counter, Division, Positions
+from medveil.risk.leakage_count import DIGITS, Counter, Division, Positions
 from medveil.risk.leakage_entries import Entries
 from medveil.risk.leakage_sets import Explorer
 
@@ -159,6 +161,19 @@ def loss_of(entries: Entries, names: Sequence[str]) -> LeakageLoss:
     """What one set of attributes leaks."""
     positions = tuple(sorted(entries.names.index(name) for name in names))
     return _loss(entries, positions, Counter(entries).divide(positions))
+
+
+def loss_of_told(names: Sequence[str], told: Told) -> LeakageLoss:
+    """The same where an engine has counted what the set tells; every person is as likely to be looked for."""
+    initial = math.log2(max(told.people, 1))
+    loss = min(max(0.0, round(initial - told.lacking, DIGITS)), initial)
+    return LeakageLoss(
+        attributes=tuple(names),
+        values=told.values,
+        loss=loss,
+        normalized=loss / initial if initial > 0 else 0.0,
+        unique=told.unique / max(told.people, 1),
+    )
 
 
 def _by_loss(loss: LeakageLoss) -> tuple[float, int, tuple[str, ...]]:

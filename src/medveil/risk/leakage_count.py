@@ -19,6 +19,9 @@ DIRECT = 1 << 20
 PER_ENTRY = 4
 """So many combinations, or so many for each entry, have a counter each."""
 
+DIGITS = 11
+"""Decimals of a bit that do not depend on the order in which it was summed up."""
+
 RANKS_KEPT = 12
 """How many of the sets counted last keep the rank of every entry, for sets that hold them and more."""
 
@@ -115,7 +118,7 @@ class Counter:
 
 def _tidy(bits: float) -> float:
     """Without the last digits, which depend on the order of entries."""
-    return max(0.0, round(bits, 11))  # of two zeros the first is taken, which has no sign
+    return max(0.0, round(bits, DIGITS))  # of two zeros the first is taken, which has no sign
 
 
 @outer

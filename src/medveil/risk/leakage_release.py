@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medveil.cells import CellsElsewhere
 from medveil.engine import Engine, with_rows
 from medveil.engine.links import Links
 from medveil.evaluation.comparison import Comparison
@@ -17,7 +19,7 @@ from medveil.evaluation.coverage import encode_texts
 from medveil.methods.problem import Problem
 from medveil.release.catalog import CATALOG, CLASS_ID
 from medveil.release.catalog import entries_of as entries_of_catalog
-from medveil.risk.leakage import loss_of
+from medveil.risk.leakage import LeakageLoss, loss_of, loss_of_told
 from medveil.risk.leakage_entries import Entries, entries_of, make_entries
 from medveil.table.arrow import number_array, numpy_of
 from medveil.table.schema import Kind, Role
@@ -32,19 +34,26 @@ def before_and_after(
     links published records are counted, each as a person of its own. `mixed`: see `published_entries`.
     """
     before, after = _before(problem), published_entries(problem, published, links, mixed)
-    plain = {name: entries_of_plain(problem, name) for name in problem.schema.plain}
+    plain = {name: loss_of_plain(problem, name) for name in problem.schema.plain}
     quasi = problem.schema.quasi
     shown = [name for name in quasi if name in published.column_names]
     return {
-        "counted_before": "records" if before.person is None else "people",
+        "counted_before": before.counted,
         "counted_after": "records" if after.person is None else "people",
         "number_before": before.people,
         "number_after": after.people,
         "attributes": [
-            {"attribute": name, "before": _told(plain.get(name, before), [name]), "after": _told(after, [name])}
+            {
+                "attribute": name,
+                "before": _figures(plain[name] if name in plain else before.loss([name])),
+                "after": _figures(_loss_of(after, [name])),
+            }
             for name in published.column_names
         ],
-        "all_quasi_identifiers": {"before": _told(before, quasi), "after": _told(after, shown)},
+        "all_quasi_identifiers": {
+            "before": _figures(before.loss(quasi)),
+            "after": _figures(_loss_of(after, shown)),
+        },
         "with_quasi_identifiers": _singled_out(after, shown, problem.schema.names(Role.PLAIN)),
     }
 
@@ -84,36 +93,68 @@ def mixed_classes(comparison: Comparison) -> set[int]:
     return {number for entry in entries for number in entry.class_ids}
 
 
-def _told(entries: Entries, names: Sequence[str]) -> dict[str, Any] | None:
-    """None where a column is not there: a method may make some of its own."""
-    if not names or not set(names) <= set(entries.names):
+def _figures(found: LeakageLoss | None) -> dict[str, Any] | None:
+    if found is None:
         return None
-    found = loss_of(entries, names)
     return {"values": found.values, "loss": found.loss, "normalized": found.normalized, "unique": found.unique}
 
 
-def _before(problem: Problem) -> Entries:
-    """The people of the source, by quasi-identifiers and sensitive attributes. Cells serve where nobody has several."""
+def _loss_of(entries: Entries, names: Sequence[str]) -> LeakageLoss | None:
+    """None where a column is not there: a method may make some of its own."""
+    return loss_of(entries, names) if names and set(names) <= set(entries.names) else None
+
+
+@dataclass(frozen=True)
+class _Before:
+    """The people of the source, and what columns tell of them: quasi-identifiers and sensitive attributes."""
+
+    counted: str
+    people: int
+    loss: Callable[[Sequence[str]], LeakageLoss | None]
+
+
+def _before(problem: Problem) -> _Before:
+    """Cells serve where nobody has several; where they stay with the engine, it is asked."""
     cells, subject = problem.cells, problem.schema.subject
+    if cells.elsewhere is not None:
+        return _before_elsewhere(cells.elsewhere, problem.counted)
     if subject is not None:
         # Where domains are declared the source may hold anything, so kinds are found out.
         declared = any(model.declared_domains for model in problem.models)
         kinds: dict[str, Kind | None] = {} if declared else {n: domain.kind for n, domain in cells.domains.items()}
-        return entries_of(problem.engine, problem.counted, subject=subject, kinds=kinds)
-    codes = np.concatenate([cells.codes, np.array([*cells.sensitive.values()]).reshape(-1, len(cells))])
-    sizes = [len(cells.domains[name]) for name in problem.counted]
-    real = cells.counts > 0
-    return make_entries(problem.counted, codes[:, real], sizes, cells.counts[real])
+        entries = entries_of(problem.engine, problem.counted, subject=subject, kinds=kinds)
+    else:
+        codes = np.concatenate([cells.codes, np.array([*cells.sensitive.values()]).reshape(-1, len(cells))])
+        sizes = [len(cells.domains[name]) for name in problem.counted]
+        real = cells.counts > 0
+        entries = make_entries(problem.counted, codes[:, real], sizes, cells.counts[real])
+    counted = "records" if entries.person is None else "people"
+    return _Before(counted, entries.people, lambda names: _loss_of(entries, names))
 
 
-def entries_of_plain(problem: Problem, name: str) -> Entries:
-    """The people of the source by one plain column. Its values stay in the engine: there may be as many as rows."""
+def _before_elsewhere(cells: CellsElsewhere, known: Sequence[str]) -> _Before:
+    def loss(names: Sequence[str]) -> LeakageLoss | None:
+        if not names or not set(names) <= set(known):
+            return None
+        return loss_of_told(names, cells.coded.told([cells.place(name) for name in names]))
+
+    people = cells.coded.told([0]).people
+    return _Before("people" if cells.counts_people else "records", people, loss)
+
+
+def loss_of_plain(problem: Problem, name: str) -> LeakageLoss:
+    """What one plain column tells of the people of the source. Its values stay in the engine: there may be as many as
+    rows.
+    """
     engine, subject = problem.engine, problem.schema.subject
+    if problem.cells.elsewhere is not None:
+        return loss_of_told([name], problem.cells.elsewhere.engine.told([name], subject))
     seen = engine.occurrences(name, subject)
     codes, people = (numpy_of(seen[column]) for column in ("code", "person"))
     size = int(codes.max(initial=-1)) + 1
     counts = numpy_of(seen["records"])
-    return make_entries([name], codes[None, :], [size], counts, person=None if subject is None else people)
+    entries = make_entries([name], codes[None, :], [size], counts, person=None if subject is None else people)
+    return loss_of(entries, [name])
 
 
 def _entries(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None = None) -> Entries:

@@ -10,12 +10,9 @@ from medveil.utility.measure import Comparison
 
 def cell_codes(comparison: Comparison, name: str) -> NDArray[np.int32]:
     """The leaf code of each cell in a quasi-identifier or a sensitive attribute."""
-    cells = comparison.problem.cells
-    return cells.codes[cells.quasi.index(name)] if name in cells.quasi else cells.sensitive[name]
+    return comparison.problem.cells.codes_of(name)
 
 
 def leaf_counts(comparison: Comparison, name: str) -> NDArray[np.int64]:
     """How many records of the original have each value of a column."""
-    cells = comparison.problem.cells
-    codes = cell_codes(comparison, name)
-    return np.bincount(codes, cells.counts, minlength=len(cells.domains[name])).astype(np.int64)
+    return comparison.problem.cells.records_of(name)

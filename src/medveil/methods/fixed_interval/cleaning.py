@@ -112,7 +112,7 @@ def _read(problem: Problem, rules: Sequence[Impossible], codes_as_numbers: Seque
     for name in named:
         require(name, known, "rules")
     extra = tuple(name for name in named if name not in problem.counted)
-    raw, cells, columns = problem.raw, problem.cells, problem.counted
+    raw, cells, columns = problem.tuples, problem.cells, problem.counted
     if extra:
         columns = (*columns, *extra)
         raw = problem.engine.cells(columns)
