@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 LOCAL = "local[2]"
 SETTINGS = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
@@ -50,6 +51,23 @@ def need_spark():
         pytest.fail(reason, pytrace=False)
     if reason is not None:
         pytest.skip(reason, allow_module_level=True)
+
+
+few = settings(max_examples=3, deadline=None, database=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+def run_on_few(test, **fixtures):
+    """A test of drawn examples on a few of them: each answer of Spark takes a good part of a second."""
+    body = test.hypothesis.inner_test
+    wanted = body.__code__.co_varnames[: body.__code__.co_argcount]
+    given_here = {name: value for name, value in fixtures.items() if name in wanted}
+
+    @few
+    @given(**test.hypothesis._given_kwargs)
+    def check(**drawn):
+        body(**given_here, **drawn)
+
+    check()
 
 
 def free_port():

@@ -117,6 +117,7 @@ def test_records_are_bounded(engines, rows, most):
         gone = engine.bound_records("who", most)
         kept = counted(engine.cells(["who"]), 1)
         everything = counted(engine.cells(NAMES), 3)
+        assert counted(engine.cells(NAMES), 3) == everything, "drawn once, and not with every question"
     expected = {(who,): min(n, most) for who, n in Counter(row[2] for row in rows).items() if who is not None}
     assert kept == expected
     assert gone == len(rows) - sum(expected.values())

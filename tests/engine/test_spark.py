@@ -5,9 +5,8 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
 from tests.engine import test_contract as contract
-from tests.engine.spark import LOCAL, SETTINGS, need_spark, patients, policy
+from tests.engine.spark import LOCAL, SETTINGS, need_spark, patients, policy, run_on_few
 from tests.private_releases import people
 from tests.private_releases import policy as private_policy
 
@@ -18,7 +17,6 @@ from medveil.sources.opening import open_source
 
 need_spark()
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.xdist_group("spark")]
-few = settings(max_examples=3, deadline=None, database=None, suppress_health_check=list(HealthCheck), derandomize=True)
 BODIES = {name: body for name, body in vars(contract).items() if name.startswith("test_")}
 DRAWN = sorted(name for name, body in BODIES.items() if hasattr(body, "hypothesis"))
 
@@ -30,18 +28,7 @@ def engines(remote):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_contract_on_drawn_tables(engines, tmp_path_factory, name):
-    body = BODIES[name].hypothesis.inner_test
-    drawn_there = BODIES[name].hypothesis._given_kwargs
-    fixtures = {"engines": engines}
-    if "tmp_path_factory" in body.__code__.co_varnames[: body.__code__.co_argcount]:
-        fixtures["tmp_path_factory"] = tmp_path_factory
-
-    @few
-    @given(**drawn_there)
-    def check(**drawn):
-        body(**fixtures, **drawn)
-
-    check()
+    run_on_few(BODIES[name], engines=engines, tmp_path_factory=tmp_path_factory)
 
 
 def test_every_test_of_the_contract_is_run():

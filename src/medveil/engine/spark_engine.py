@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from medveil.engine.classes import Told
 from medveil.engine.interface import COUNT, Interrupting, Limits, Snapshot
 from medveil.engine.links import write_links
 from medveil.engine.opening import as_texts
+from medveil.engine.spark_classes import SparkCodedTable, person_of, told_of
 from medveil.engine.spark_publication import SparkPublication
 from medveil.engine.spark_reading import read_records
 from medveil.engine.spark_recoding import column_maps, in_pieces, labelled, places
@@ -37,6 +39,7 @@ class SparkEngine:
     """One table on a cluster, counted as often as needed: see `Engine`."""
 
     has_rows = False
+    has_classes = True
 
     def __init__(
         self,
@@ -205,6 +208,28 @@ class SparkEngine:
         self._data = self._session.keep(kept)
         self.rows = int(self._session.row(self._data.agg(of.count("*")))[0])
         return before - self.rows
+
+    # Classes that are counted there
+
+    def tuples(self, columns: Sequence[str]) -> int:
+        of = self._session.functions
+        if not columns:
+            return min(self.rows, 1)
+        found = self._data.select(*map(self._column, columns)).distinct()
+        return int(self._session.row(found.agg(of.count("*")))[0])
+
+    def encode(
+        self, quasi: Sequence[str], sensitive: Sequence[str], codes: Sequence[pa.Table], subject: str | None
+    ) -> SparkCodedTable:
+        names = (*quasi, *sensitive)
+        return SparkCodedTable(self._session, self._data, names, len(quasi), codes, self._column, subject)
+
+    def told(self, columns: Sequence[str], subject: str | None) -> Told:
+        of = self._session.functions
+        keys = [self._column(name) for name in columns]
+        who = [] if subject is None else [person_of(self._session, self._column(subject)).alias("person")]
+        counted = self._data.select(*keys, *who, of.lit(1).cast("bigint").alias("n"))
+        return told_of(self._session, counted, keys, has_people=subject is not None)
 
     # Publications
 
