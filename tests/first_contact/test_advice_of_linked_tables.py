@@ -186,7 +186,7 @@ CASES = {
         "cells.py",
         "ALLOW_MORE",
         linked(lambda policy: policy.update(engine={"type": "duckdb", "cells_at_most": 1})),
-        (linked(lambda policy: policy.update(engine={"type": "duckdb", "cells_at_most": 3})),),
+        (linked(lambda policy: policy.update(engine={"type": "duckdb", "cells_at_most": 40})),),
     ),
     "two models of one set": Case(
         "app/sets.py",

@@ -125,6 +125,8 @@ REASONS = {
     ("lattice/evaluate.py", "Give a table with at least one record."): REFUSED_BEFORE,
     ("lattice/evaluate.py", "Name at least one under 'privacy:'."): REFUSED_BEFORE,
     ("lattice/loss.py", "Fix the 'weight' entries."): REFUSED_BEFORE,
+    ("lattice/queries.py", "Name at least one under 'privacy:'."): REFUSED_BEFORE,
+    ("lattice/queries.py", "remedy"): REFUSED_BEFORE,
     ("lattice/loss.py", "did_you_mean(given, LOSSES)"): REFUSED_BEFORE,
     ("methods/diversity_aware/method.py", "Change it, or the policy."): REFUSED_BEFORE,
     ("methods/dp/ipa_published.py", "Raise 'min_level', or declare less."): LARGE,

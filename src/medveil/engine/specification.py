@@ -32,7 +32,7 @@ class EngineSpec(BaseModel, ABC):
         Field(
             ge=1,
             description="How many distinct records may travel to a search in memory. Where there are more, an engine "
-            "that can (`duckdb`) counts each node of the search where the records are.",
+            "that can counts each node of the search where the records are.",
         ),
     ] = CELLS_AT_MOST
 
