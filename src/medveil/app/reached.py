@@ -60,10 +60,10 @@ def reached(cells: Cells, reference: Reference) -> tuple[ReachedFigures, ...]:
     return tuple(found)
 
 
-def _reached_elsewhere(cells: CellsElsewhere) -> tuple[Reached, ...]:
+def _reached_elsewhere(cells: CellsElsewhere) -> tuple[ReachedFigures, ...]:
     """What queries tell of the groups: how many people and how many values there are at least."""
     names = [name for name in cells.domains if name not in cells.quasi]
     groups = [np.arange(len(cells.domains[name]), dtype=np.int32) for name in cells.quasi]
     people, values = cells.coded.least(groups, range(len(names)))
-    found = [Reached(OF_GROUPS.name, {"k": people})]
-    return (*found, *(Reached("distinct l-diversity", {"l": values[j]}, name) for j, name in enumerate(names)))
+    found = [ReachedFigures(OF_GROUPS.name, {"k": people})]
+    return (*found, *(ReachedFigures("distinct l-diversity", {"l": values[j]}, name) for j, name in enumerate(names)))
