@@ -27,7 +27,9 @@ def by_attribute(
         near = max(by_paper, by_people) <= without + NEARLY
         covered = people.comparison.coverage[name]
         generalized = bool((covered.covered[covered.codes] > 1).any())
-        why = "it is generalized by both" if generalized else "it is not generalized, and counterfeits blur rare values"
+        why = (
+            "it is generalized here, too" if generalized else "it is not generalized, and counterfeits blur rare values"
+        )
         lines.append(
             ReproducedLine(
                 name,
@@ -60,7 +62,7 @@ def by_number(alone: MadeRelease, published: MadeRelease, people: MadeRelease, q
         sure = min(low for low, _ in intervals) > 0
         worse = max(high for _, high in intervals) < 0
         nearer = float(np.mean(less[1] > 0))
-        rare = "most queries are answered better; a few on rare combinations rule the mean" if nearer > 0.5 else ""
+        rare = "most queries are answered better; the others' errors rule the mean" if nearer > 0.5 else ""
         lines.append(
             ReproducedLine(
                 f"{number} attributes",
