@@ -57,7 +57,7 @@ def believed(sizes, held, count):
     return [Fraction(int(way), int(sum(ways))) for way in ways]
 
 
-def test_the_issue_s_weights():
+def test_weights_by_sizes():
     assert believed([5, 40], [2, 2], 2) == [Fraction(780, 790), Fraction(10, 790)]
 
 
