@@ -1,6 +1,7 @@
 """The cheapest assignment to given centers: a min-cost flow on few arcs, to which arcs are added until it is proved.
 
-Small flows are solved here, large ones and mixed-integer programs in a process that can be ended.
+Where a share of the cost may be left, an auction is held first, which mostly is all that is needed. Small flows are
+solved here, large ones and mixed-integer programs in a process that can be ended.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from numpy.typing import NDArray
 
 from medveil.errors import MedveilError
 from medveil.methods.diversity_aware import worker
+from medveil.methods.diversity_aware.auction import Arcs, Auction
 from medveil.methods.diversity_aware.caps import Caps
-from medveil.methods.diversity_aware.points import Points, all_distances, cost, pair_distances
+from medveil.methods.diversity_aware.points import Points, all_distances, cost, distances, pair_distances
 from medveil.methods.diversity_aware.prices import Potentials, Prices, find_potentials, look_around
 from medveil.methods.diversity_aware.worker import Arrays, Infeasible
 from medveil.run import Run, Stage
@@ -45,6 +47,23 @@ _FIRST_AT_PRICES = 6
 
 _MORE = 8
 """Arcs that a record may get at a time."""
+
+_FIRST_IN_AUCTION = 32
+"""Arcs of each record to begin with in an auction: few of them are looked at for a bid, and missing ones cost much."""
+
+_STEP, _NEXT_STEP, _NEXT_SMALL_STEP = 0.5, 0.2, 0.6
+"""The first step of an auction as a share of the mean distance, and each as a share of the one before: bids are many
+where steps are small, so that those below what may be left of the mean distance shrink slowly.
+"""
+
+_STEP_AT_PRICES = 0.02
+"""The first step where prices are near."""
+
+_WITHIN = 2.0
+"""A step is made smaller where the bound is within this many steps of each record."""
+
+_BIDS, _IDLE = 5_000, 4
+"""The bids of each record in one auction, on average, at most; and auctions in turn that may bring nothing."""
 
 
 class Solvers:
@@ -194,6 +213,11 @@ def assign(
     reduced cost; where there is none, the assignment is optimal. It ends earlier where the cost is within the share
     `enough` of the bound.
     """
+    if enough and not caps.lower.any():
+        near = assign_nearly(points, values, centers, caps, start, run, prices=prices, enough=enough, doing=doing)
+        if near.gap <= enough * near.cost:
+            return near
+        start, prices = near.cluster, near.prices
     unit = unit_of(points, _FEWER_BITS if enough else _BITS)
     nothing = np.full(len(points), np.inf)
     seed = prices or Prices.zero(caps)
@@ -221,6 +245,58 @@ def assign(
             break
         arcs = _join(*arcs, offers.records, offers.clusters, caps.clusters)
     assert best is not None
+    return best
+
+
+def assign_nearly(
+    points: Points,
+    values: NDArray[np.int32],
+    centers: Points,
+    caps: Caps,
+    start: NDArray[np.int32],
+    run: Run,
+    *,
+    prices: Prices | None,
+    enough: float,
+    doing: str,
+) -> Assignment:
+    """An assignment whose cost is within the share `enough` of the bound, or as near as an auction comes to it.
+
+    Auctions are held on few arcs of each record, with smaller and smaller steps; after each one all clusters are
+    looked at, for the bound and for arcs that are cheaper at its prices. Lower caps are not kept.
+    """
+    records = np.arange(len(points), dtype=np.int32)
+    found = prices or Prices.zero(caps)
+    first = min(_FIRST_IN_AUCTION, caps.clusters)
+    offers = look_around(points, values, centers, found, np.full(len(points), np.inf), first, run, doing)
+    arcs = _join(offers.records, offers.clusters, records, start, caps.clusters)
+    auction = Auction(values, caps, start, found)
+    begun = cost(points, centers, start)
+    best = Assignment(start, begun, 0.0, found, 0)
+    step = begun / len(points) * (_STEP if prices is None else _STEP_AT_PRICES)
+    idle = 0
+    while best.gap > enough * best.cost and idle < _IDLE:
+        lengths = pair_distances(points, centers, *arcs)
+        order = np.lexsort((lengths + found.of_value[values[arcs[0]], arcs[1]], arcs[0]))
+        starts = np.searchsorted(arcs[0], np.arange(len(points) + 1)).astype(np.int64)
+        sorted_arcs = Arcs(starts, arcs[1][order], lengths[order])
+        if not auction.bid(sorted_arcs, step, _BIDS * len(points), run, doing):
+            break
+        found = auction.prices()
+        lengths = distances(points, centers, auction.cluster)
+        pays = lengths + found.of_value[values, auction.cluster]
+        offers = look_around(points, values, centers, found, pays - 0.25 * step, _MORE, run, doing)
+        bound = float(offers.least.sum()) - found.paid(caps, len(points))
+        total = float(lengths.sum())
+        before, bound_so_far = best.gap, max(best.bound, bound)
+        if total <= best.cost:
+            best = Assignment(auction.cluster.copy(), total, bound_so_far, found, 0)
+        best = replace(best, bound=bound_so_far)
+        idle = 0 if best.gap < 0.95 * before else idle + 1
+        arcs = _join(*arcs, offers.records, offers.clusters, caps.clusters)
+        if total - bound <= _WITHIN * step * len(points):
+            small = enough * total / len(points)
+            step = max(step * _NEXT_STEP, small) if step > small else step * _NEXT_SMALL_STEP
     return best
 
 

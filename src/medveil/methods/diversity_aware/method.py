@@ -353,4 +353,4 @@ def gap_in_words(method: Mapping[str, Any]) -> str:
     if bound is not None:
         above = (cost - bound) / cost if cost > bound else 0.0
         return f"{begun}; to the same centers none cost less than {bound:.6g}: at most {above:.1e} of it too much."
-    return f"{begun}; exact assignment of samples to the same centers saved {measured:.2%} of it."
+    return f"{begun}; in samples, no assignment to the same centers saves more than {measured:.2%} of it."
