@@ -153,7 +153,7 @@ def test_the_level_may_be_for_some_columns(run, project, tmp_path):
             },
             [],
             2,
-            "refusing a release tells of the data",
+            "a refusal would tell something about the data",
         ),
         ({"on: [Zip, Age, Alcohol]": "on: [Zip, Agee]"}, [], 2, "'Agee', which is not a quasi-identifier"),
         ({"on: [Zip, Age, Alcohol]": "on: [Sex]"}, [], 2, "'Sex', which is not a quasi-identifier"),

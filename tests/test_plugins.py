@@ -282,7 +282,7 @@ def test_a_method_that_claims_less_than_the_policy_asks_makes_no_release(tmp_pat
 def test_a_method_that_goes_by_the_name_of_one_with_a_proof_makes_no_release(tmp_path):
     """Raw records would be called differentially private by proof, and for publication."""
     told = by_a_method_from_outside(tmp_path, "false-name", {"model": "differential-privacy", "epsilon": 1.0})
-    assert "the method 'false-name' goes by the name of another" in told
+    assert "the method 'false-name' uses the name of another" in told
     assert not (tmp_path / "out").exists()
 
 

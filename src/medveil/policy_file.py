@@ -94,7 +94,7 @@ def _refuse_depth(text: str) -> None:
 def _in_words(problem: str) -> tuple[str, str]:
     """What the parser found and what to do about it. What the policy holds is not repeated, but for a key."""
     if twice := re.match(r'found duplicate key "([^"]*)"', problem):
-        return f"the key '{twice[1]}' is there twice", "Keep one of them."
+        return f"the key '{twice[1]}' appears twice", "Keep one of them."
     if r"'\t'" in problem:
         return "it is indented with a tab", "Indent with spaces."
     return problem, "Check indentation and colons."

@@ -323,7 +323,7 @@ def test_counted_dates_that_tell_no_day_are_missing_and_counted_too(visits, tmp_
             progress=lambda event, told=told: told.append(event.words),
         )
         assert sum(row["seen"] is None for row in released(release)) == 2
-        assert any("'seen' tells a year or a month and no day in 2 records" in words for words in told)
+        assert any("'seen' has only a year or a month in 2 records" in words for words in told)
         assert medveil.audit(tmp_path / role["role"], given).ok
 
 

@@ -145,7 +145,7 @@ CASES = {
     ),
     "names that are numbers": Case(
         "sources/frame.py",
-        "Give every column a name that is a text: the first record is none.",
+        "Give every column a text as its name.",
         changed(frame=pd.DataFrame({0: [1, 1]})),
         (changed({"attributes": {"age": AGE}, "privacy": [K]}, frame=pd.DataFrame({"age": [1, 1]})),),
     ),
@@ -217,7 +217,7 @@ CASES = {
     ),
     "the address of a file": Case(
         "sources/files.py",
-        "Leave 'file://' away.",
+        "Write the path alone, without 'file://'.",
         lambda folder: medveil.inspect(f"file://{folder}/a.csv"),
         (looked("a.csv", "age\n1\n"),),
     ),

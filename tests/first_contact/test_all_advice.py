@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.first_contact import (
     test_advice_of_commands,
+    test_advice_of_fhir,
     test_advice_of_hierarchies,
     test_advice_of_linked_tables,
     test_advice_of_methods,
@@ -23,6 +24,7 @@ FOLLOWED = {
     case.key
     for module in (
         test_advice_of_commands,
+        test_advice_of_fhir,
         test_advice_of_hierarchies,
         test_advice_of_linked_tables,
         test_advice_of_methods,
@@ -80,7 +82,7 @@ PROCESSES = {
         "engine/spark_session.py",
         "Does the cluster still run, and does it see the same files as this machine, in the same places?",
     ): ("engine/test_spark_refusals.py::test_data_that_vanish", "Spark could not do this"),
-    ("sources/spark.py", "Is it written as the cluster writes it, and is it there?"): (
+    ("sources/spark.py", "Check that it exists, and that its name is written as the cluster writes it."): (
         "engine/test_spark_tables.py::test_a_table_that_is_not_there_or_vanishes",
         "finds no table of that name",
     ),
@@ -93,7 +95,6 @@ MACHINE = "about the machine: its disk, its memory, its permissions, another run
 CHANGED = "a question: what somebody changed can only be made anew, which every other test does"
 READ_BEFORE = "the same words as where the engine reads the same file before"
 LARGE = "a table or a domain that is too large for a test"
-FHIR = "a view of FHIR that the user wrote; no case follows it yet"
 CLUSTER = "who follows it needs a cluster"
 STUDIO = "who follows it has opened a server, which does not end by itself: tests/studio does so"
 REASONS = {
@@ -107,9 +108,6 @@ REASONS = {
     ): CLUSTER,
     ("engine/spark_reading.py", "Give a table with at least one record."): CLUSTER,
     ("app/anonymize.py", "The release itself is complete."): MACHINE,
-    ("app/linked_fhir.py", "Leave the table '{}' out, or take 'output: {format: csv}'. Written are {}."): FHIR,
-    ("app/linked_fhir.py", "Name the table under 'key:', or give the column the role identifier."): FHIR,
-    ("app/linked_fhir.py", "Take one of them out of the view."): FHIR,
     ("app/linked_measuring.py", "Give its own policy."): BY_HAND,
     ("app/preparation.py", "'anonymize' and 'audit' take linked tables."): BY_HAND,
     ("app/bounds.py", "Compress it again."): REFUSED_BEFORE,

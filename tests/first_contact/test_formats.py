@@ -129,6 +129,22 @@ def test_an_address_gets_a_true_sentence_without_its_password(address, words):
         assert "hunter2" not in str(refused.value)
 
 
+def test_the_address_of_a_database_leads_to_a_connection():
+    with pytest.raises(InputError, match="This is the address of a database") as refused:
+        medveil.inspect("postgresql://reader:hunter2@host/db")
+    assert "'data: {type: sql, connection: NAME, query: ...}'" in refused.value.remedy
+
+
+def test_a_missing_file_is_told_with_the_one_that_may_be_meant(tmp_path):
+    with pytest.raises(InputError, match=r"There is no file '.*patients\.csv'") as refused:
+        medveil.inspect(tmp_path / "patients.csv")
+    assert refused.value.remedy == "Check the path: in a policy it begins where the policy is."
+    (tmp_path / "patients.csv.gz").write_bytes(b"")
+    with pytest.raises(InputError) as refused:
+        medveil.inspect(tmp_path / "patients.csv")
+    assert refused.value.remedy == "Did you mean 'patients.csv.gz'?"
+
+
 def policy(**data):
     return {"attributes": {"age": {"role": "quasi"}}, "privacy": [{"model": "k-anonymity", "k": 2}], **data}
 
@@ -144,7 +160,7 @@ def policy(**data):
     ids=["numbered", "one number", "mapping", "half a character"],
 )
 def test_names_that_are_no_texts_get_one_sentence(frame):
-    with pytest.raises(InputError, match="names are no texts") as refused:
+    with pytest.raises(InputError, match="names are not texts") as refused:
         medveil.inspect(frame)
     assert NAME not in str(refused.value)
 

@@ -9,6 +9,7 @@ import medveil
 from medveil.app.inspect import write_policy
 from medveil.terminal.console import console
 from medveil.terminal.inspection import show_inspection
+from medveil.terminal.leakage import show_leakage
 from medveil.terminal.release import show_release
 
 FRAME = pd.DataFrame({"age": [30, 31, 32, 33] * 5, "sex": ["f", "m"] * 10})
@@ -50,7 +51,7 @@ def printed(show, *given):
         (
             "  sex: {role: quasi}",
             "  sex: {role: quasi}\n  sex: {role: plain}",
-            "Line 5 of 'policy.yaml' is not YAML: the key 'sex' is there twice. Keep one of them.",
+            "Line 5 of 'policy.yaml' is not YAML: the key 'sex' appears twice. Keep one of them.",
         ),
         ("  sex", "\tsex", "Line 4 of 'policy.yaml' is not YAML: it is indented with a tab. Indent with spaces."),
     ],
@@ -107,6 +108,11 @@ def test_decimal_commas_get_intervals_too(tmp_path):
 def test_one_is_one(tmp_path):
     (tmp_path / "one.csv").write_text("age\n30\n")
     assert printed(show_inspection, medveil.inspect(tmp_path / "one.csv")).startswith("1 record, 1 column\n")
+    leaking = medveil.leakage(pd.DataFrame({"who": ["a", "a"], "age": ["30", "31"]}), subject="who")
+    assert printed(show_leakage, leaking).startswith("1 person; an attacker")
+    assert "1 person; an attacker" in leaking._repr_html_()
+    one = medveil.leakage(tmp_path / "one.csv")
+    assert printed(show_leakage, one).startswith("1 record; an attacker")
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3\n")
     with pytest.raises(medveil.InputError, match="Line 3 has 1 field where the header has 2"):
         medveil.inspect(tmp_path / "ragged.csv")

@@ -100,7 +100,7 @@ def test_parts_of_other_types_are_refused(tmp_path):
 
 
 def test_what_is_no_table_in_parts_gets_a_sentence(tmp_path, visits):
-    with pytest.raises(medveil.InputError, match="No file fits"):
+    with pytest.raises(medveil.InputError, match="No file matches"):
         medveil.inspect(tmp_path / "visits/*.parquet")
     with pytest.raises(medveil.InputError, match="holds folders"):
         medveil.inspect(tmp_path)

@@ -49,7 +49,7 @@ def test_no_cell_changes_how_others_are_read(tmp_path, cell):
 
 def test_a_delimiter_is_not_found_out(tmp_path):
     content = with_cell(b"a").replace(b",", b";")
-    with pytest.raises(medveil.InputError, match=r"no column 'age'.*nothing is found out.*',' between fields"):
+    with pytest.raises(medveil.InputError, match=r"no column 'age'.*nothing is detected.*',' between fields"):
         release(tmp_path, content)
     assert release(tmp_path, content, delimiter=";") > 50
 

@@ -123,6 +123,16 @@ def test_a_sensitive_value_of_one_person_is_told_with_a_remedy(tmp_path):
     assert words in kept["warnings"]
 
 
+def test_a_warning_names_a_few_columns_of_many():
+    many = {f"c{i}": [f"v{i}", *["10"] * (ROWS - 1)] for i in range(30)}
+    many["c7"] = [*map(str, range(9)), *["10"] * (ROWS - 9)]
+    _, warnings = told(frame(**many), policy(**{name: {"role": "sensitive"} for name in many}))
+    bare, alone = warnings
+    assert "No model protects 'ill', 'c0', 'c1', 'c2', 'c3' and 26 more:" in bare
+    assert "('c7': 9 of 10 values; 'c0': 1 of 2 values;" in alone, "the worst first"
+    assert "and 25 more columns)" in alone
+
+
 def test_nothing_is_computed_from_the_data_under_differential_privacy():
     """Neither the guard nor the warnings look at values there: two tables get the same words."""
     asked = {

@@ -39,6 +39,29 @@ def table(path, rows):
     return path
 
 
+def test_amounts_that_people_have_alone_are_published_as_intervals(tmp_path):
+    """The amount that a hospital billed finds a person as a name does, pseudonyms or not."""
+    people = [
+        {
+            "Id": f"{i:06}",
+            "GENDER": "fm"[i % 2],
+            "HEALTHCARE_EXPENSES": f"{1000 + 7.31 * i:.2f}",
+            "INCOME": 10 * (i % 9),
+        }
+        for i in range(200)
+    ]
+    patients = table(tmp_path / "patients.csv", people)
+    visits = table(tmp_path / "visits.csv", [{"patient": f"{i % 200:06}", "ward": i % 5} for i in range(400)])
+    write_linked_policy(inspect_linked([patients, visits]), [patients, visits], tmp_path / "policy.yaml")
+    policy, _ = load_policy(tmp_path / "policy.yaml")
+    columns = policy.tables["patients"].attributes
+    assert (columns["HEALTHCARE_EXPENSES"].role, columns["INCOME"].role) == ("quasi", "sensitive")
+    release = medveil.anonymize(tmp_path / "policy.yaml", out=tmp_path / "out")
+    published = (tmp_path / "out" / "patients.csv").read_text()
+    assert not any(row["HEALTHCARE_EXPENSES"] in published for row in people)
+    assert not any("HEALTHCARE_EXPENSES" in left["what"] for left in release.manifest.uncovered)
+
+
 def test_small_numbers_that_are_among_the_keys_are_no_links(tmp_path):
     """A count from 1 to 9 is among the numbers of patients, and means nothing by that."""
     patients = table(tmp_path / "patients.csv", [{"number": f"{i:06}", "sex": "fm"[i % 2]} for i in range(1, 80)])
@@ -64,5 +87,5 @@ def test_a_description_beside_a_hidden_code_is_refused(policy, folder, tmp_path)
     path = table(tmp_path / "conditions.csv", [{**row, "WORDS": f"disease {row['CODE']}"} for row in rows])
     policy["tables"]["conditions"]["data"] = str(path)
     policy["tables"]["conditions"]["attributes"]["WORDS"] = {"role": "sensitive"}
-    with pytest.raises(PolicyError, match=r"'conditions\.WORDS' tells the value of 'conditions\.CODE'"):
+    with pytest.raises(PolicyError, match=r"'conditions\.WORDS' gives away the value of 'conditions\.CODE'"):
         medveil.anonymize(policy)

@@ -214,7 +214,7 @@ def test_tables_that_are_not_there_or_there_twice_are_told(folder, tmp_path):
         OmopSpec(path=str(folder / "PERSON.csv"), table="person").open(Workspace())
     for name in ("person.csv", "PERSON.tsv"):
         (tmp_path / name).write_text("person_id\n1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="has two files of the table 'person'"):
+    with pytest.raises(InputError, match="has two files for the table 'person'"):
         inspect_folder(tmp_path)
     (tmp_path / "PERSON.tsv").write_bytes(b"")
     (tmp_path / "person.csv").unlink()

@@ -192,8 +192,8 @@ def test_a_query_cannot_write(registry, postgres):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("SELECT * FROM nowhere", "a table in it is not there"),
-        ("SELECT nothing FROM patients", "a column in it is not there"),
+        ("SELECT * FROM nowhere", "a table in it does not exist"),
+        ("SELECT nothing FROM patients", "a column in it does not exist"),
         ("SELEKT", "not SQL"),
         (f"SELECT CAST('{NAME}' AS integer) AS age", "failed"),
         ("SELECT age, age FROM patients", "several columns with the same name"),

@@ -150,8 +150,8 @@ def warnings_on_dates(policy: Policy, key: ReleaseKey) -> list[str]:
     still = [name for name, a in columns.items() if a.shift is None and a.derive is None and _tells_days(name, a)]
     if still:
         found.append(
-            f"'{shifted[0]}' is shifted and '{still[0]}' is not: where they tell of the same days, they tell by how "
-            "much a person's dates moved."
+            f"'{shifted[0]}' is shifted and '{still[0]}' is not: where both come from the same events, comparing them "
+            "shows by how many days a person's dates were moved."
         )
     if key.kept:
         days = next(a.shift.days for a in columns.values() if a.shift is not None)

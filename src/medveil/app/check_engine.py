@@ -156,9 +156,9 @@ def _people(given: _Bench) -> str | None:
             sizes = cells.drop_columns([COUNT]).append_column("people", pa.array(np.diff(offsets)))
             numbers.append((_lines(sizes), people))
         if numbers[0] != numbers[1]:
-            return "Other people are in the cells."
+            return "The people in the cells differ."
         gone = [engine.bound_records("patient_id", 1) for engine in (here, there)]
-        return None if gone[0] == gone[1] else "Other numbers of records are kept of each person."
+        return None if gone[0] == gone[1] else "The numbers of records that are kept of each person differ."
 
 
 def _files(file_format: str) -> Callable[[_Bench], str | None]:
@@ -179,7 +179,7 @@ def _files(file_format: str) -> Callable[[_Bench], str | None]:
         if rows[0] == rows[1]:
             return None
         same = sorted(map(str, rows[0])) == sorted(map(str, rows[1]))
-        return "The rows are not sorted." if same else "Other rows are written."
+        return "The rows are not sorted." if same else "The rows that are written differ."
 
     return check
 

@@ -22,6 +22,7 @@ from medveil.guessing.column_profile import ColumnProfile
 from medveil.guessing.guess import Guess, guess
 from medveil.guessing.linked_policy import Starter, linked_policy
 from medveil.guessing.links import Columns, FoundLinks, Pointer, find_links
+from medveil.guessing.missing_words import missing_words, proposal
 from medveil.guessing.people import person_by_shape
 from medveil.guessing.starter_policy import one_subject, starter_policy
 from medveil.markup import grid, paragraph
@@ -41,6 +42,8 @@ class Inspection:
     unique: float
     read: Mapping[str, Any] = field(default_factory=dict)
     """How the file was read, as a policy says it under `data:`."""
+    missing_words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Words that seem to stand for a missing value, with the columns that have them; nothing is read that way."""
 
     @property
     def quasi(self) -> list[str]:
@@ -49,7 +52,7 @@ class Inspection:
     def policy(self, path: str) -> str:
         """A commented starter policy for the data at `path`."""
         columns = [(p.name, g) for p, g in zip(self.profiles, self.guesses, strict=True)]
-        return starter_policy(path, columns, self.read)
+        return starter_policy(path, columns, self.read, self.missing_words)
 
     def to_dict(self) -> dict[str, Any]:
         """The same without samples of values."""
@@ -65,7 +68,13 @@ class Inspection:
             }
             for p, g in zip(self.profiles, self.guesses, strict=True)
         ]
-        return {"rows": self.rows, "quasi": self.quasi, "unique": self.unique, "columns": columns}
+        return {
+            "rows": self.rows,
+            "quasi": self.quasi,
+            "unique": self.unique,
+            "missing_words": {word: list(names) for word, names in self.missing_words.items()},
+            "columns": columns,
+        }
 
     def _repr_html_(self) -> str:
         """The same in a notebook, without samples of values."""
@@ -79,7 +88,14 @@ class Inspection:
         ]
         if self.quasi:
             told.append(paragraph(f"{self.unique:.1%} of the records are unique on the suggested quasi-identifiers."))
+        if self.missing_words:
+            told.append(paragraph(f"{proposal(self.missing_words)} If so, inspect again with {self._again}."))
         return "".join(told)
+
+    @property
+    def _again(self) -> str:
+        """How a notebook is told which words are missing values."""
+        return f"missing={[*self.read.get('missing', ()), *self.missing_words]}"
 
 
 @dataclass(frozen=True)
@@ -99,7 +115,9 @@ class LinkedInspection:
                 "No table holds people whom the others point to.",
                 "One table needs a column with a value of its own in every record, and the others the same values.",
             )
-        return linked_policy(data, _columns(self.tables), self.links, dt.datetime.now(dt.UTC).date(), self.starter)
+        words = {name: found.missing_words for name, found in self.tables.items()}
+        today = dt.datetime.now(dt.UTC).date()
+        return linked_policy(data, _columns(self.tables), self.links, today, self.starter, words)
 
     def to_dict(self) -> dict[str, Any]:
         """The same without samples of values."""
@@ -122,7 +140,7 @@ def inspect_linked(paths: Sequence[str | Path], *, run: Run | None = None, **opt
     run = started(run)
     named = {table_name(Path(path)): Path(path) for path in paths}
     if len(named) < len(paths):
-        raise InputError("Two files have one name.", "Tables are called after their files: rename one.")
+        raise InputError("Two files have the same name.", "Tables are called after their files: rename one.")
     _refuse_parts(list(named.values()), options)
     tables = {name: inspect(path, run=run, **options) for name, path in named.items()}
     values: dict[tuple[str, str], pa.Array] = {}
@@ -159,7 +177,11 @@ def table_name(path: Path) -> str:
 
 def write_linked_policy(found: LinkedInspection, paths: Sequence[Path], out: Path) -> None:
     """A linked starter policy beside which the data are named relatively; never over a file that is there."""
-    write_starter(lambda: found.policy({table_name(path): os.path.relpath(path, out.parent) for path in paths}), out)
+    named = {table_name(path): os.path.relpath(path, out.parent) for path in paths}
+    read = {name: found.tables[name].read for name in named}
+    write_starter(
+        lambda: found.policy({n: {"path": path, **read[n]} if read[n] else path for n, path in named.items()}), out
+    )
 
 
 def write_policy(found: Inspection, data: Path, out: Path) -> None:
@@ -205,7 +227,20 @@ def inspect(
         read = {key: value for key, value in options.items() if value is not None and value != []}
         if read.get("header") is False:
             read = {**read, "columns": list(source.names)}
-        return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi), read)
+        words = _missing_words(profiles, guesses) if known is None else {}
+        return Inspection(engine.rows, profiles, guesses, engine.unique_share(quasi), read, words)
+
+
+def _missing_words(profiles: Sequence[ColumnProfile], guesses: Sequence[Guess]) -> dict[str, list[str]]:
+    """By word the columns that have it. Names of people may look like one; what was only taken for a number of people
+    because its values differ may be a measured one, once the word is out.
+    """
+    found: dict[str, list[str]] = {}
+    for column, guessed in zip(profiles, guesses, strict=True):
+        if guessed.role is not Role.IDENTIFIER or guessed.concept == "unique":
+            for word in missing_words(column.sample):
+                found.setdefault(word, []).append(column.name)
+    return found
 
 
 def _guessed(profiles: Sequence[ColumnProfile], engine: Engine) -> list[Guess]:

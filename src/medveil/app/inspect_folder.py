@@ -26,8 +26,8 @@ from medveil.sources.source import Source
 from medveil.workspace import Workspace
 
 _OMOP = (
-    "Below 11 people CMS lets no cell be shown: concepts that fewer have become their groups, or '*'. Declare another "
-    "number where another rule holds."
+    "CMS allows no cell of fewer than 11 people to be shown: concepts that fewer people have become their "
+    "groups, or '*'. Declare another number where another rule holds."
 )
 
 

@@ -19,7 +19,7 @@ def fhir_resources(plan: LinkedPlan, tables: LinkedTables) -> dict[str, WrittenR
         source = tables.sources[name]
         if not isinstance(source, FhirSource):
             raise PolicyError(
-                f"The table '{name}' was not read from FHIR, so that it cannot be written as FHIR.",
+                f"The table '{name}' was not read from FHIR, so it cannot be written as FHIR.",
                 "Take 'output: {format: csv}'.",
             )
         kind = source.view.resource
@@ -30,7 +30,8 @@ def fhir_resources(plan: LinkedPlan, tables: LinkedTables) -> dict[str, WrittenR
             )
         if kind in kinds.values():
             raise PolicyError(
-                f"Two tables hold resources of the type {kind}.", "FHIR has one file a type: leave one of them out."
+                f"Two tables hold resources of the type {kind}.",
+                "FHIR has one file for each type: leave one of them out.",
             )
         kinds[name] = kind
     return {name: WrittenResource(kinds[name], _columns(plan, tables, name, kinds)) for name in plan.names}
@@ -48,7 +49,7 @@ def _columns(plan: LinkedPlan, tables: LinkedTables, name: str, kinds: dict[str,
         element = element_of(kinds[name], source.view.columns[column.source])
         if element.type == "reference" and column.name not in targets:
             raise PolicyError(
-                f"'{name}.{column.name}' is a reference, and leads to no table of the policy.",
+                f"'{name}.{column.name}' is a reference that leads to no table of the policy.",
                 "Name the table under 'key:', or give the column the role identifier.",
             )
         if element.type == "id" and not isinstance(column.change, Pseudonym):
@@ -56,7 +57,7 @@ def _columns(plan: LinkedPlan, tables: LinkedTables, name: str, kinds: dict[str,
         taken = next((other.name for other in found if other.element.steps == element.steps), None)
         if taken is not None:
             raise PolicyError(
-                f"'{taken}' and '{column.name}' of '{name}' are one element.", "Take one of them out of the view."
+                f"'{taken}' and '{column.name}' of '{name}' are the same element.", "Take one of them out of the view."
             )
         found.append(
             WrittenColumn(column.name, element, targets.get(column.name, ""), _values(plan, tables, name, column))

@@ -71,7 +71,7 @@ class LinkedPlan:
         change = change_of(column, attribute, name)
         if isinstance(change, Derivation) and change.table is not None and change.table not in self.policy.tables:
             raise PolicyError(
-                f"'{column}' of '{name}' is derived from the table '{change.table}', which there is not.",
+                f"'{column}' of '{name}' is derived from the table '{change.table}', which does not exist.",
                 did_you_mean(change.table, self.policy.tables),
             )
         return change

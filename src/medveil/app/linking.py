@@ -117,7 +117,7 @@ def view_of(plan: LinkedPlan, tables: LinkedTables, workspace: Workspace, run: R
 def linked_refusal(plan: LinkedPlan, method: Method, problem: Problem) -> str | None:
     """Why a method cannot take linked tables, or None."""
     if not method.keeps_records:
-        return "it does not publish each record as one row, so that nothing could be linked"
+        return "it does not publish each record as one row, so nothing could be linked"
     outside = [called for called in problem.schema.quasi if plan.view[called][0] != plan.root]
     if outside and not method.one_level:
         return (

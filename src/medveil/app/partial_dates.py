@@ -24,4 +24,4 @@ def warn_of_partial_dates(engine: Engine, columns: Sequence[str], kinds: Mapping
         parts = np.array([text is not None and text not in whole for text in texts], dtype=bool)
         records = int(numpy_of(values["records"])[parts].sum())
         if records:
-            run.warn(f"'{name}' tells a year or a month and no day in {records:,} records, and is missing there.")
+            run.warn(f"'{name}' has only a year or a month in {records:,} records: it counts as missing there.")

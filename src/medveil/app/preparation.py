@@ -101,8 +101,8 @@ def changed_source(policy: Policy, source: Source, workspace: Workspace, run: Ru
         lost = {name: count for name, count in tables.lost(table.name).items() if count}
         for name, count in lost.items():
             run.warn(
-                f"'{name}' is missing in {count:,} records although its date is there: is it a later "
-                "one, or one without a day?"
+                f"'{name}' is missing in {count:,} records although its date is there: is that date "
+                "too late, or does it lack a day?"
             )
         yield tables.changed(table.name), Changed(tables.raw(table.name), table, key)
 

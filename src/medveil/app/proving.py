@@ -53,7 +53,7 @@ def refuse_false_name(draft: Draft, method: Method) -> None:
     named = draft.method.get("name")
     if named != method.name or methods().get(method.name, type(method)) is not type(method):
         raise VerificationError(
-            f"The release was not published: the method '{method.name}' goes by the name of another.",
+            f"The release was not published: the method '{method.name}' uses the name of another.",
             "This is a bug in the method: please report it to its authors.",
         )
 

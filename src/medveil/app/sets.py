@@ -66,7 +66,7 @@ def _refuse_what_tells(plan: LinkedPlan, tables: LinkedTables, table: str, colum
         hidden = f"{table}.{name}" in {str(model.sensitive_attribute) for model in plan.set_models}
         if shown and not hidden and tables.tells(table, name, column):
             raise PolicyError(
-                f"Column '{table}.{name}' tells the value of '{table}.{column}', which is to be hidden.",
+                f"Column '{table}.{name}' gives away the value of '{table}.{column}', which is to be hidden.",
                 f"Give '{table}.{name}' the role identifier, or insist with 'insist: true'.",
             )
 

@@ -25,6 +25,8 @@ from medveil.table.schema import Kind, Role
 
 TOLD = 0.05
 """The share of people whom a plain column may single out where the policy does not say otherwise."""
+SHOWN = 5
+"""Columns that a warning names."""
 
 
 def refuse_what_names_people(attributes: Mapping[str, AttributePolicy], engine: Engine, table: str = "") -> None:
@@ -128,10 +130,12 @@ def sensitive_warnings(policy: Policy, problem: Problem) -> Iterator[str]:
     counted = {name: _rare(problem, name) for name in looked_at}
     rare = {name: (alone, number) for name, (alone, number) in counted.items() if alone}
     if rare:
-        told = "; ".join(f"'{name}': {alone:,} of {number:,} values" for name, (alone, number) in rare.items())
+        most = sorted(rare, key=lambda name: -rare[name][0])
+        told = "; ".join(f"'{name}': {rare[name][0]:,} of {rare[name][1]:,} values" for name in most[:SHOWN])
+        more = f"; and {len(most) - SHOWN:,} more columns" if len(most) > SHOWN else ""
         yield (
-            f"Some sensitive values are one person's alone ({told}): whoever knows such a value finds the person. "
-            "Round or group them before you publish, or make the column quasi with a hierarchy."
+            f"Some sensitive values are one person's alone ({told}{more}): whoever knows such a value finds the "
+            "person. Round or group them before you publish, or make the column quasi with a hierarchy."
         )
 
 
@@ -148,4 +152,6 @@ def _rare(problem: Problem, name: str) -> tuple[int, int]:
 
 def _listed(names: list[str]) -> str:
     quoted = [f"'{name}'" for name in names]
+    if len(quoted) > SHOWN + 1:
+        quoted = [*quoted[:SHOWN], f"{len(quoted) - SHOWN:,} more"]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -94,7 +94,7 @@ def audit_linked(
             findings.append(ClaimFinding(claim, find(evidence, claim, truth)))
         left = release.uncovered()
     if manifest.uncovered and [dict(one) for one in manifest.uncovered] != left:
-        problems.append("the manifest tells other shares of people singled out by what no claim covers")
+        problems.append("the manifest gives other shares of people singled out by what no claim covers")
     return AuditReport(tuple(findings), (*problems, *truth.problems), status, truth.unchecked, tuple(left))
 
 
@@ -140,10 +140,10 @@ def _layout(connection: duckdb.DuckDBPyConnection, release: LinkedRelease, manif
             problems.append(f"'{table.name}': {fallen:,} rows do not stand in the order of what they publish")
         rows = release.count(table)
         if table.content["rows"].get("published") != rows:
-            problems.append(f"'{table.name}' has {rows:,} rows, which is not what the manifest tells")
+            problems.append(f"'{table.name}' has {rows:,} rows, which is not what the manifest says")
     told, people = manifest.rows, release.count(release.root)
     if told.get("published") != people or told.get("input", 0) - told.get("suppressed", 0) != people:
-        problems.append(f"the release has {people:,} people, which is not what the manifest tells")
+        problems.append(f"the release has {people:,} people, which is not what the manifest says")
     return problems
 
 

@@ -93,7 +93,7 @@ def _differences(tables: Tables) -> str:
     )
     if unpublished or unexplained != tables.manifest.rows.get("counterfeit", 0):
         return (
-            f"{_FILE} and the source do not give the release: {int(unpublished):,} records are not published as told, "
+            f"{_FILE} and the source do not give the release: {int(unpublished):,} records are not published so, "
             f"{int(unexplained):,} published rows have no record"
         )
     return ""

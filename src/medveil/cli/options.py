@@ -16,7 +16,7 @@ Columns = Annotated[
 ]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether the first line of a CSV file holds names; found out."),
+    typer.Option("--header/--no-header", help="Whether the first line of a CSV file holds names (default: detected)."),
 ]
 Threads = Annotated[int | None, typer.Option(help="Number of cores (default: all).", min=1, max=1024)]
 LedgerFile = Annotated[

@@ -30,6 +30,7 @@ from medveil.engine.specification import EngineSpec
 from medveil.engine.tables import ChangedTables, LinkedTables
 from medveil.errors import InputError, OutputError
 from medveil.guessing.column_profile import SAMPLE, ColumnProfile
+from medveil.guessing.missing_words import MISSING_WORDS
 from medveil.sources.csv_dialect import explain
 from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source
@@ -38,6 +39,8 @@ from medveil.table.changes import ChangedTable
 from medveil.table.pseudonyms import ReleaseKey
 
 SNAPSHOT = "snapshot.parquet"
+_RANK = f"CASE WHEN value IN ({', '.join(map(quote_text, MISSING_WORDS))}) THEN 0 ELSE hash(value) END"
+"""Which values are taken into a sample: words for a missing value before all others, which chance then decides."""
 
 
 class DuckDB(EngineSpec):
@@ -177,7 +180,7 @@ class DuckDBEngine:
         distinct, missing, longest, average, lowest, highest, sample = self._session.row(
             "SELECT count(value), coalesce(sum(n) FILTER (value IS NULL), 0)::BIGINT, max(length(value)), "
             "sum(n * length(value)) / sum(n) FILTER (value IS NOT NULL), min(TRY_CAST(value AS DOUBLE)), "
-            f"max(TRY_CAST(value AS DOUBLE)), arg_min(value, hash(value), {SAMPLE}) FROM ({counted})"
+            f"max(TRY_CAST(value AS DOUBLE)), arg_min(value, {_RANK}, {SAMPLE}) FROM ({counted})"
         )
         values = sorted(sample or ())
         return ColumnProfile(name, self.rows, distinct, missing, values, longest or 0, average or 0.0, lowest, highest)

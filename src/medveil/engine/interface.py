@@ -129,7 +129,9 @@ class Engine(Protocol):
     # Counts
 
     def profile(self, name: str) -> ColumnProfile:
-        """What can be counted of one column, and a sample of its distinct values that does not depend on row order."""
+        """What can be counted of one column, and a sample of its distinct values that does not depend on row order;
+        words that many files have for a missing value are in it wherever the column has them.
+        """
 
     def distinct(self, name: str) -> int:
         """How many values a column has, missing aside."""

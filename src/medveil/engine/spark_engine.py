@@ -21,6 +21,7 @@ from medveil.engine.spark_reading import read_records
 from medveil.engine.spark_recoding import column_maps, in_pieces, labelled, places
 from medveil.engine.spark_session import ClusterSession
 from medveil.guessing.column_profile import SAMPLE, ColumnProfile
+from medveil.guessing.missing_words import MISSING_WORDS
 from medveil.sources.opening import open_source
 from medveil.sources.source import Source
 from medveil.table.arrow import number_array, numpy_of
@@ -112,7 +113,8 @@ class SparkEngine:
                 of.max(number),
             )
         )
-        known = counted.where(value.isNotNull()).select("value").orderBy(of.xxhash64("value"), "value").limit(SAMPLE)
+        rank = (value.isin(*MISSING_WORDS).desc(), of.xxhash64("value"), "value")
+        known = counted.where(value.isNotNull()).select("value").orderBy(*rank).limit(SAMPLE)
         values = sorted(self._session.table(known)["value"].to_pylist())
         average = (letters or 0) / (self.rows - missing) if self.rows > missing else 0.0
         return ColumnProfile(name, self.rows, distinct, missing, values, longest or 0, average, lowest, highest)

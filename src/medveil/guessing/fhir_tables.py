@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 from medveil.guessing.guess import Guess
-from medveil.guessing.known_tables import BIRTH_YEAR, TERMINOLOGY, KnownTable, date, hidden, plain
+from medveil.guessing.known_tables import BIRTH_YEAR, REPORTED, TERMINOLOGY, KnownTable, date, hidden, plain
 from medveil.hierarchy.dates import Dates
 from medveil.table.schema import Kind, Role
 
 PEOPLE = "Patient"
-STATUS = plain("Where the record stands, such as finished.")
-KIND = plain("What kind of record it is. What it singles out is told.", Kind.CODE)
+STATUS = plain("The status of the record, such as finished.")
+KIND = plain(f"What kind of record it is. {REPORTED}", Kind.CODE)
 SYSTEM = Guess(Kind.CATEGORY, Role.PLAIN, "The list that the codes are of, by its address.", concept=TERMINOLOGY)
 WORDS = hidden("It says in words what a code says, and would undo what hides the code.")
 
@@ -93,7 +93,7 @@ TABLES: Mapping[str, KnownTable] = {
             "status": STATUS,
             "category": KIND,
             "time": date(),
-            "value": plain("What was measured. What it singles out is told.", Kind.NUMBER),
+            "value": plain(f"What was measured. {REPORTED}", Kind.NUMBER),
             "unit": plain("A unit."),
             "value_code": hidden("What was found, as a code: publish it where no code in it is rare."),
         },

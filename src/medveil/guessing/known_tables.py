@@ -12,6 +12,7 @@ from medveil.guessing.links import FoundLinks, Pointer
 from medveil.table.schema import Kind, Role
 
 TERMINOLOGY = "terminology"
+REPORTED = "medveil reports how many people it singles out."
 """The concept of a column that names code systems: addresses of the web, though nobody's."""
 BIRTH_YEAR = "birth-year"
 """The concept of a date of birth that is published as it is, to the year."""

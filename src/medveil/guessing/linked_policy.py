@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from medveil.guessing.column_profile import ColumnProfile
 from medveil.guessing.guess import Guess
-from medveil.guessing.known_tables import BIRTH_YEAR, TERMINOLOGY
+from medveil.guessing.known_tables import BIRTH_YEAR, REPORTED, TERMINOLOGY
 from medveil.guessing.links import Columns, FoundLinks
-from medveil.guessing.starter_policy import comment, flow, quote
+from medveil.guessing.starter_policy import comment, flow, missing_lines, quote
 from medveil.table.schema import Kind, Role
 
 DAYS = 183
+MOSTLY_ALONE = 0.5
+"""Distinct values per record with a value, from which on most people are alone with theirs."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,12 @@ def linked_policy(
     links: FoundLinks,
     today: dt.date,
     starter: Starter = Starter(),
+    words: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> str:
     """The policy in YAML: the table of people first, every column with a suggested role and the reason above it.
 
-    `data` says where each table is: a path, or a source as a policy declares it.
+    `data` says where each table is: a path, or a source as a policy declares it; `words` seem to stand for a missing
+    value in each.
     """
     assert links.root is not None
     lines = [
@@ -50,7 +55,7 @@ def linked_policy(
     sets = []
     for name in [links.root, *(name for name in tables if name != links.root and name not in links.apart)]:
         foreign = {p.column: f"{p.to_table}.{p.to_column}" for p in links.pointers if p.table == name}
-        lines += [f"  {name}:", f"    data: {flow(data[name])}"]
+        lines += [f"  {name}:", *_missing(data[name], (words or {}).get(name, {})), f"    data: {flow(data[name])}"]
         if foreign:
             lines.append(f"    key: {{{', '.join(f'{quote(c)}: {quote(t)}' for c, t in foreign.items())}}}")
         lines.append("    attributes:")
@@ -58,7 +63,10 @@ def linked_policy(
             if profile.name in foreign:
                 continue
             of_people = name == links.root
-            reason, entries, is_set = _suggested(profile.name, guess, links.keys.get(name), today, of_people=of_people)
+            settled = _generalized(profile, guess) if of_people else guess
+            reason, entries, is_set = _suggested(
+                profile.name, settled, links.keys.get(name), today, of_people=of_people
+            )
             lines += comment(reason, "      # ")
             lines.append(f"      {quote(profile.name)}: {{{', '.join(entries)}}}")
             if is_set:
@@ -70,6 +78,24 @@ def linked_policy(
     lines += [f"  - {{{hidden}, attribute: {quote(column)}}}" for column in sets]
     lines += ["method: {name: optimal, suppression: 0.02}", f"output: {{format: {starter.output}}}"]
     return "\n".join(lines) + "\n"
+
+
+def _missing(data: Any, words: Mapping[str, Sequence[str]]) -> list[str]:
+    described = data if isinstance(data, Mapping) else {"path": data}
+    return missing_lines(
+        str(described.get("path", "")), {k: v for k, v in described.items() if k != "path"}, words, "    "
+    )
+
+
+def _generalized(profile: ColumnProfile, guess: Guess) -> Guess:
+    """A sensitive number of people that most of them have alone is as good as a name: intervals hide who has which."""
+    if guess.role is not Role.SENSITIVE or guess.kind is not Kind.NUMBER or profile.uniqueness < MOSTLY_ALONE:
+        return guess
+    reason = (
+        f"{guess.reason} Most people have a value of their own, so whoever knows it finds the person: it is published "
+        "as intervals. Take it out where nobody needs it."
+    )
+    return replace(guess, role=Role.QUASI, reason=reason)
 
 
 def _suggested(
@@ -106,6 +132,6 @@ def _suggested(
         level = [f"min_level: {guess.min_level}"] if guess.hierarchy and guess.min_level else []
         return guess.reason, ["role: quasi", *entries, *tree, *level], False
     if guess.role is Role.QUASI:
-        reason = f"{guess.reason} Here it stands in several records of a person: what it singles out is told."
+        reason = f"{guess.reason} Here it is in several records of a person. {REPORTED}"
         return reason, ["role: plain", *entries], False
     return guess.reason, [f"role: {guess.role.value}", *entries], False

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from medveil.guessing.guess import Guess
-from medveil.guessing.known_tables import KnownTable, date, hidden, plain
+from medveil.guessing.known_tables import REPORTED, KnownTable, date, hidden, plain
 from medveil.hierarchy.intervals import Intervals
 from medveil.hierarchy.specification import HierarchySpec
 from medveil.table.schema import Kind, Role
@@ -51,7 +51,7 @@ def _of_people(column: str, today: dt.date) -> Guess:
     if column in _BIRTH:
         return hidden("The year of birth tells enough.")
     if column in _PLACES:
-        return hidden("Where somebody lives or is treated: take it where you need it, as a quasi-identifier.")
+        return hidden("Where somebody lives or is treated: if you need it, publish it as a quasi-identifier.")
     if column.endswith("_concept_id") and "_source_" not in column:
         return Guess(Kind.CODE, Role.QUASI, "Others may know it of a person.")
     return hidden("It is as the source wrote it, and may name people.")
@@ -66,7 +66,7 @@ def _of_event(column: str, what: str, tree: HierarchySpec | None) -> Guess:
     if column in _PLACES or (column.endswith("_id") and not column.endswith("_concept_id")):
         return hidden("It points to a table that is not part of the release.")
     if column in _NUMBERS:
-        return plain("What it singles out is told.", Kind.CODE if column.endswith("_id") else Kind.NUMBER)
+        return plain(REPORTED.capitalize(), Kind.CODE if column.endswith("_id") else Kind.NUMBER)
     if column.endswith("_date") and not column.startswith("verbatim"):
         return date()
     if column.endswith("_concept_id"):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from medveil.guessing.guess import Guess
+from medveil.guessing.missing_words import proposal
 from medveil.table.schema import Role
 
 MANY = 12
@@ -61,17 +62,21 @@ def one_subject(columns: Sequence[tuple[str, Guess]]) -> list[tuple[str, Guess]]
 
 
 def starter_policy(
-    path_in_policy: str, columns: Sequence[tuple[str, Guess]], read: Mapping[str, Any] | None = None
+    path_in_policy: str,
+    columns: Sequence[tuple[str, Guess]],
+    read: Mapping[str, Any] | None = None,
+    words: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """The policy in YAML: every column with its suggested role, the reason above it as a comment, and a first goal.
 
-    `read` says how the file was read, where that was told.
+    `read` says how the file was read, where that was given; `words` seem to stand for a missing value.
     """
     settled = one_subject(columns)
     quasi = [name for name, guess in settled if guess.role is Role.QUASI]
     lines = [
         "# A starter policy: suggestions, not decisions. Read each reason, then correct the role below it.",
         "# A column that is taken out of the list is not published.",
+        *missing_lines(path_in_policy, read or {}, words or {}),
         f"data: {flow({'path': path_in_policy, **read}) if read else quote(path_in_policy)}",
         "attributes:" if settled else "attributes: {}",
     ]
@@ -91,6 +96,20 @@ def starter_policy(
     lines += _diversity([name for name, guess in settled if guess.role is Role.SENSITIVE and guess.concept != DESIGN])
     lines += [*_method(len(quasi)), "output: {format: csv}"]
     return "\n".join(lines) + "\n"
+
+
+def missing_lines(
+    path: str, read: Mapping[str, Any], words: Mapping[str, Sequence[str]], indented: str = ""
+) -> list[str]:
+    """What seems to stand for a missing value, and the line that says so; it is the steward who knows."""
+    if not words:
+        return []
+    described = flow({"path": path, **read, "missing": [*read.get("missing", ()), *words]})
+    begin = f"{indented}# "
+    return [
+        *comment(f"{proposal(words)} If so, replace the line below by this one:", begin),
+        f"{begin}data: {described}",
+    ]
 
 
 def _method(quasi: int) -> list[str]:

@@ -100,7 +100,7 @@ class _File:
             except pa.ArrowException:  # its message would show what stands there
                 raise InputError(
                     f"The file '{self.path.name}' of '{self.column}' holds concepts that are not numbers.",
-                    "Is it complete, and the table CONCEPT_ANCESTOR?",
+                    "Is it the table CONCEPT_ANCESTOR, and is it complete?",
                 ) from None
             yield above, below, apart
 

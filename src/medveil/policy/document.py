@@ -69,7 +69,7 @@ class Policy(PolicyPart):
         PseudonymPolicy, Field(description="The secret behind columns of the roles key and date.")
     ] = PseudonymPolicy()
     release: Annotated[
-        AboutPolicy, Field(description="What recipients are told of the release: its title, purpose and contact.")
+        AboutPolicy, Field(description="What recipients are told about the release: its title, purpose and contact.")
     ] = AboutPolicy()
     output: Annotated[OutputPolicy, Field(description="How the release is written.")] = OutputPolicy()
     evaluation: Annotated[
@@ -80,7 +80,7 @@ class Policy(PolicyPart):
         Field(description="Where rows are scanned and counted (default: DuckDB, in this process)."),
     ] = None
     leakage: Annotated[
-        LeakagePolicy | None, Field(description="Nothing is published where the release leaks more than that.")
+        LeakagePolicy | None, Field(description="Nothing is published if the release leaks more than this.")
     ] = None
     seed: Annotated[
         int | None, Field(ge=0, description="Makes the run repeatable, and the release not for publication.")
@@ -113,7 +113,8 @@ class Policy(PolicyPart):
             return
         if any(model.declared_domains for model in self.privacy):
             raise PydanticCustomError(
-                "leakage", "'leakage' cannot be used with differential privacy: refusing a release tells of the data"
+                "leakage",
+                "'leakage' cannot be used with differential privacy: a refusal would tell something about the data",
             )
         hidden = {Role.IDENTIFIER, Role.SUBJECT}
         published = [name for name, a in self.attributes.items() if a.role not in hidden]

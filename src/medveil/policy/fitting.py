@@ -28,11 +28,13 @@ def check_tables(policy: Policy) -> None:
         if not _TABLE_NAME.fullmatch(name) or name.lower() in _TAKEN:
             raise PydanticCustomError(
                 "table_name",
-                "a table is called by letters, digits, - and _, as its file will be, and not {taken}",
+                "a table's name becomes that of its file: it has letters, digits, - and _ only, and is not {taken}",
                 {"taken": ", ".join(sorted(_TAKEN))},
             )
     if len({name.lower() for name in policy.tables}) < len(policy.tables):
-        raise PydanticCustomError("table_names", "tables differ in more than case: their files may not")
+        raise PydanticCustomError(
+            "table_names", "two names of tables differ only in case, which file names may not: rename one"
+        )
     roots = [name for name, table in policy.tables.items() if not table.key]
     if len(roots) != 1:
         raise PydanticCustomError(

@@ -37,7 +37,7 @@ class DatabasePolicy(PolicyPart):
     connection: Annotated[str, Field(description="The name of the database.")]
     # It is called so in policies; pydantic has given that name to something of its own.
     into: Annotated[
-        str | None, Field(alias="schema", description="The schema, made where it is not there; SQLite has none.")
+        str | None, Field(alias="schema", description="The schema, created if it does not exist; SQLite has none.")
     ] = None
     table: Annotated[str, Field(description="The name of the new table.")] = "release"
 

@@ -199,9 +199,9 @@ class _KnownContent:
         if other[: len(mine)] == mine:
             return self._checked(beside)
         raise InputError(
-            f"Two privacy ledgers tell of these data, '{kept.path}' and '{beside.path}', and each of releases that the "
-            "other does not know.",
-            "What was spent is in both: nothing is released. Name the one that goes on, once its budget is agreed.",
+            f"Two privacy ledgers are about these data, '{kept.path}' and '{beside.path}', and each lists releases "
+            "that the other does not.",
+            "What was spent is in both: nothing is released. Name the one to continue, once its budget is agreed.",
         )
 
     def _checked(self, ledger: Ledger) -> Ledger:

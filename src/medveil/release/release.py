@@ -67,7 +67,7 @@ class Release:
         told = [
             paragraph(manifest.about.get("title", f"A release by the method {manifest.method['name']}"), strong=True),
             paragraph(f"{table.num_rows:,} records published; {manifest.status}."),
-            grid(["claim", "holds", "on what it rests"], claims) if claims else paragraph("It claims nothing."),
+            grid(["claim", "holds", "rests on"], claims) if claims else paragraph("It claims nothing."),
             grid(
                 table.column_names, zip(*(column.to_pylist() for column in table.slice(0, SHOWN).columns), strict=True)
             ),

@@ -94,5 +94,5 @@ def claims_table(claims: Sequence[Claim]) -> PageTable:
         ]
         for claim in claims
     ]
-    headers = ["claim", "required", "reached", "holds", "on what it rests"]
+    headers = ["claim", "required", "reached", "holds", "rests on"]
     return PageTable("Claims", headers, rows, numeric=False)

@@ -83,11 +83,17 @@ class Leakage:
             return [loss.to_dict() for loss in self.losses]
         return [{**loss.to_dict(), "unique": loss.unique, "smallest": loss == self.smallest} for loss in self.losses]
 
+    @property
+    def everybody(self) -> str:
+        """How many records or people there are, in words."""
+        one = {"records": "record", "people": "person"}
+        return f"{self.people:,} {one[self.counted] if self.people == 1 else self.counted}"
+
     def _repr_html_(self) -> str:
         """The losses in a notebook."""
         told = [
             paragraph(
-                f"{self.people:,} {self.counted}; an attacker who knows nothing lacks {self.initial:.2f} bits.",
+                f"{self.everybody}; an attacker who knows nothing lacks {self.initial:.2f} bits.",
                 strong=True,
             )
         ]

@@ -102,7 +102,7 @@ class CsvSource(Source):
         if not self.declared:
             return super().instead_of(name)
         return (
-            f"Under differential privacy nothing is found out: the file is read as {self.dialect.encoding} with "
+            f"Under differential privacy nothing is detected: the file is read as {self.dialect.encoding} with "
             f"'{self.dialect.delimiter}' between fields. Say otherwise with 'delimiter:', 'encoding:', 'header:' or "
             "'columns:' under 'data:'."
         )
@@ -148,7 +148,7 @@ def decoded_as(options: Mapping[str, Any]) -> str | None:
 
 
 class CsvSpec(SourceSpec):
-    """A CSV file. Delimiter, encoding and compression are found out where they are not given."""
+    """A CSV file. Delimiter, encoding and compression are detected unless they are given."""
 
     name: ClassVar[str] = "csv"
     path: Annotated[str, Field(description="The file, relative to the policy.")]

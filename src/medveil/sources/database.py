@@ -14,13 +14,13 @@ from medveil.connections import Connection
 from medveil.errors import InputError, MedveilError, OutputError
 
 REASONS = {
-    "42P01": "a table in it is not there",
-    "42703": "a column in it is not there",
+    "42P01": "a table in it does not exist",
+    "42703": "a column in it does not exist",
     "42601": "it is not SQL that the database understands",
     "42501": "the user may not read what it asks for",
     "3D000": "there is no such database",
     "28P01": "the password is wrong",
-    "28000": "the user may not come in",
+    "28000": "the user is not allowed to connect",
     "57014": "it was stopped",
 }
 """What the states of SQL mean, in words: what a database says itself may quote values."""
@@ -157,5 +157,5 @@ def _address(connection: Connection) -> str:
     path = re.sub(r"^sqlite:(//)?", "", connection.address)
     path = path.removeprefix("/") if path.startswith("//") else path
     if not Path(path).is_file():
-        raise InputError(f"The database of the connection '{connection.name}' is not there.", "Check its address.")
+        raise InputError(f"The database of the connection '{connection.name}' does not exist.", "Check its address.")
     return path

@@ -45,9 +45,9 @@ def refuse_addresses(text: str) -> None:
         return
     scheme = ((found and found["scheme"]) or "").lower()
     if scheme == "file":
-        raise InputError("This is a file's address, not its path.", "Leave 'file://' away.")
+        raise InputError("This is a file's address, not its path.", "Write the path alone, without 'file://'.")
     if scheme in _PLACES:
-        raise InputError(f"This is {_PLACES[scheme]}: medveil reads files of this machine.", "Download the file first.")
+        raise InputError(f"This is {_PLACES[scheme]}: medveil reads files on this machine.", "Download the file first.")
     if scheme in _STORES:
         raise InputError("This is an address in an object store: medveil reads files.", "Copy the file here first.")
     raise InputError(

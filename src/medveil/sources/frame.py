@@ -82,8 +82,8 @@ def _refuse_odd_names(names: Sequence[Any]) -> None:
     odd = [str(i + 1) for i, name in enumerate(names) if not isinstance(name, str) or _SURROGATE.search(name)]
     if odd:
         raise InputError(
-            f"The frame has columns whose names are no texts (number {', '.join(odd)}).",
-            "Give every column a name that is a text: the first record is none.",
+            f"The frame has columns whose names are not texts (number {', '.join(odd)}).",
+            "Give every column a text as its name. If a record became the header, read the file again without one.",
         )
 
 

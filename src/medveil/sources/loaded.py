@@ -43,4 +43,4 @@ def not_installed(kind: str, package: str) -> InputError:
 def damaged(path: Path) -> InputError:
     """What is said of a file that does not read: never what a library says, which may quote it."""
     noun = recognize(path).noun
-    return InputError(f"'{path.name}' is {noun} that does not read.", "Is it complete? Save it again, or as CSV.")
+    return InputError(f"'{path.name}' is {noun} that cannot be read.", "Is it complete? Save it again, or as CSV.")

@@ -24,7 +24,7 @@ def omop_files(folder: Path) -> dict[str, Path]:
         if f".{ending}" not in ENDINGS:
             continue
         if name in found:
-            raise InputError(f"'{folder.name}' has two files of the table '{name}'.", "Leave one of them there.")
+            raise InputError(f"'{folder.name}' has two files for the table '{name}'.", "Remove one of them.")
         found[name] = path
     return found
 

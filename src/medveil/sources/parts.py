@@ -46,7 +46,7 @@ def part_files(path: Path) -> list[Path]:
         pattern = path.relative_to(home).as_posix()
         found = [one for one in home.glob(pattern) if one.is_file() and one.name[0] not in "._"]
     if not found:
-        what = f"The folder '{path}' holds no files." if path.is_dir() else f"No file fits '{path}'."
+        what = f"The folder '{path}' holds no files." if path.is_dir() else f"No file matches '{path}'."
         raise InputError(what, "Name a file, a folder of CSV or Parquet files, or a pattern such as 'visits/*.csv'.")
     return sorted(found)
 

@@ -66,7 +66,7 @@ def _found(source: SparkSource, cluster: Cluster) -> Any:
         what = "table of that name" if source.table is not None else "Parquet file in that place"
         raise InputError(
             f"The cluster finds no {what}, or may not read it.",
-            "Is it written as the cluster writes it, and is it there?",
+            "Check that it exists, and that its name is written as the cluster writes it.",
         ) from None
 
 

@@ -37,9 +37,8 @@ def visible(text: str) -> str:
 
 
 def claims_table(claims: Any) -> Table:
-    table = Table(
-        "claim", "required", "reached", "holds", "on what it rests", box=None, header_style="bold", pad_edge=False
-    )
+    table = Table("claim", "required", "reached", "holds", box=None, header_style="bold", pad_edge=False)
+    table.add_column("rests on", overflow="fold")  # The names of files in it must be whole.
     for claim in claims:
         holds = {
             True: Text("yes", style="green"),

@@ -12,6 +12,7 @@ from rich.text import Text
 from medveil.app.inspect import Inspection, LinkedInspection
 from medveil.guessing.column_profile import ColumnProfile
 from medveil.guessing.guess import Guess
+from medveil.guessing.missing_words import as_options, proposal
 from medveil.report.words import plural
 from medveil.table.schema import Role
 from medveil.terminal.console import console
@@ -37,6 +38,9 @@ def show_inspection(found: Inspection, *, every: bool = False) -> None:
     _show_columns(_first(columns) if many else columns)
     if found.quasi:
         console.print(f"{found.unique:.1%} of the records are unique on the suggested quasi-identifiers.")
+    if found.missing_words:
+        again = as_options(found.missing_words)
+        console.print(Text(f"{proposal(found.missing_words)} If so, inspect again with {again}.", style="yellow"))
     if many:
         console.print("--all shows every column; --policy-out writes all of them into a policy.")
 

@@ -15,7 +15,7 @@ BAR = 24
 
 
 def show_leakage(found: Leakage) -> None:
-    console.print(f"{found.people:,} {found.counted}; an attacker who knows nothing lacks {found.initial:.2f} bits.")
+    console.print(f"{found.everybody}; an attacker who knows nothing lacks {found.initial:.2f} bits.")
     console.print(_losses("column", found.singles))
     if found.sets:
         console.print(_losses("sets that leak most", found.sets))

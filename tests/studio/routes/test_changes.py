@@ -78,7 +78,11 @@ def test_a_file_without_names_is_read_as_it_is_said(studio):
     assert told["state"] == "failed"
     assert "Then read it again" in studio.client.get(f"/projects/{made}/data").text
     form = {"columns": "age\nsex\nincome", "missing": "?"}
+    studio.client.post(f"/projects/{made}/data/read", data={**form, "missing": ""})
+    assert studio.looked(made)["missing_words"] == {"?": ["income"]}
+    assert "<code>?</code> (income)" in studio.client.get(f"/projects/{made}/data").text
     studio.client.post(f"/projects/{made}/data/read", data=form)
+    assert studio.looked(made)["missing_words"] == {}
     assert studio.looked(made)["columns"] == 3
     listed = studio.json(f"/projects/{made}/columns")["columns"]
     assert [column["name"] for column in listed] == ["age", "sex", "income"]

@@ -44,6 +44,7 @@ def _page(request: Request, studio: Studio, project: Project, status: int = 200,
         "columns": found and len(found["columns"]),
         "tables": _tables(result),
         "left_out": result.get("left_out") or {},
+        "missing_words": (found or {}).get("missing_words") or {},
         "error": look.error,
     }
     return project_page(
