@@ -165,6 +165,9 @@ def test_a_wrong_missing_is_told_as_the_cause_and_breaks_no_claim(tmp_path, copy
     (cause,) = report.problems
     assert cause.startswith("the source was not read with the --missing that the release was made with: 'ward' has 0")
     assert not any(found.finding.holds is False for found in report.findings)
+    done = CliRunner().invoke(app, ["audit", str(folder), "--source", str(other)])
+    assert done.exit_code == 4
+    assert "does not keep what it claims" not in done.output
 
 
 def test_a_recipient_gets_what_can_be_counted_and_is_told_which_is_which(copy):

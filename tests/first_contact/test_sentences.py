@@ -1,10 +1,12 @@
 """What a terminal says of a release is true."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import medveil
 from medveil.risk.leakage_count import _tidy
-from medveil.terminal.release import _share, show_release
+from medveil.terminal.release import _share, _why_it_rises, show_release
 
 K = [{"model": "k-anonymity", "k": 5}]
 
@@ -47,6 +49,12 @@ def test_leakage_that_rises_is_explained(shown):
     shares = [said.split(f"{name} quasi ")[1].split()[:2] for name in frame]
     assert any(float(after) > float(before) + 0.001 for before, after in shares), said
     assert "so that a label also tells the group" in said
+
+
+def test_leakage_that_rises_by_chance_is_not_called_a_cut():
+    private = SimpleNamespace(claims=[{"model": "differential-privacy"}])
+    assert _why_it_rises(private) == "Chance decided which rows there are, so that it may also rise a little."
+    assert "cut in different places" in _why_it_rises(SimpleNamespace(claims=[{"model": "k-anonymity"}]))
 
 
 def test_a_zero_has_no_sign():

@@ -219,10 +219,12 @@ def _sizes(pictures: Pictures, manifest: Manifest, published: pa.Table, least: i
         groups,
         "records in the group",
     )
-    rows = [
-        [name.replace("People", "Records").replace("people", "records"), *cells]
-        for name, *cells in exposure_rows([found], THRESHOLD, least)
-    ]
+    words = {"People who": "Records that", "people who": "records that", "People": "Records"}
+    rows = []
+    for name, *cells in exposure_rows([found], THRESHOLD, least):
+        for people, records in words.items():
+            name = name.replace(people, records)  # noqa: PLW2901
+        rows.append([name, *cells])
     table = PageTable("Risk of an attacker who knows all quasi-identifiers of a person", ["figure", "release"], rows)
     return [Section("risk", "How well records are hidden", (), [picture], [table])]
 

@@ -66,9 +66,7 @@ def show_audit(report: AuditReport) -> None:
     elif report.ok:
         console.print("Every claim holds.", style="green")
     elif report.refuted:
-        faulty = not all(found.proved for found in report.findings)
-        said = "does not keep what it claims" if faulty else "is not what it should be, though its claims hold"
-        console.print(f"This release {said}.", style="red")
+        console.print(_refutation(report), style="red")
     else:
         console.print("What could be checked holds; the rest needs what is named above.", style="yellow")
     show_uncovered(report.uncovered)
@@ -76,6 +74,14 @@ def show_audit(report: AuditReport) -> None:
         console.print(Text(f"Not checked: {visible(point)}."))
     if report.told not in {None, Status.FOR_PUBLICATION}:
         console.print(Text(f"The manifest says that it is {report.told}.", style="yellow"))
+
+
+def _refutation(report: AuditReport) -> str:
+    if any(found.finding.holds is False for found in report.findings):
+        return "This release does not keep what it claims."
+    if all(found.proved for found in report.findings):
+        return "This release is not what it should be, though its claims hold."
+    return "No claim was refuted, but something does not fit: see above."
 
 
 def _note(finding: AuditFinding) -> str:

@@ -14,6 +14,9 @@ from medveil.risk.risk import RiskFinding
 from medveil.terminal.claims import figures_in_words
 from medveil.terminal.console import console
 
+SHOWN = 20
+"""Figures that are named of those that were left out for one reason; --json has all."""
+
 
 def show_measurement(found: Measurement) -> None:
     parts = [f"{found.rows['published']:,} records published"]
@@ -43,9 +46,19 @@ def show_measurement(found: Measurement) -> None:
             for part, reason in result.skipped.items():
                 reasons.setdefault(reason, []).append(f"{name} ({part})")
     for reason, names in reasons.items():
-        console.print(Text(f"Skipped, {reason.rstrip('.')}: {', '.join(names)}."))
+        console.print(Text(f"Skipped, {reason.rstrip('.')}: {_listed(names)}."))
     for note in found.notes:
         console.print(Text(note))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are: of many columns hundreds of pairs can be left out.
+
+    >>> _listed(["lm", "rce"]), _listed([str(number) for number in range(200)])[-15:]
+    ('lm, rce', '19 and 180 more')
+    """
+    more = len(names) - SHOWN
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:SHOWN])} and {more:,} more"
 
 
 def _reached(reached: Sequence[ReachedFigures]) -> Table:

@@ -53,10 +53,7 @@ def show_release(release: Release) -> None:
         levels.add_row(Text(name), attribute["role"], _level(level, leak, losses.get(name)), *shares)
     console.print(levels)
     if any(_rises(leak) for leak in leaks.values()):
-        console.print(
-            "Leakage is what the labels of a column tell by themselves. It rises where a column is cut in other places "
-            "from group to group, so that a label also tells the group, and a little where records were left out."
-        )
+        console.print(f"Leakage is what the labels of a column tell by themselves. {_why_it_rises(manifest)}")
     plain = [name for name, attribute in _columns_of(manifest) if attribute["role"] == "plain"]
     if plain:
         console.print(Text(f"Published as they are, and part of no claim: {', '.join(plain)}."))
@@ -115,6 +112,15 @@ def _level(level: int | None, leak: Mapping[str, Any], loss: float | None) -> st
     if before is None or after is None or before["values"] == 1 or after["values"] > 1:
         return told
     return f"{told} ({'everything hidden' if (loss or 0) > 1 - 1e-9 else 'the same for all'})".strip()
+
+
+def _why_it_rises(manifest: Manifest) -> str:
+    if any(claim["model"] == "differential-privacy" for claim in manifest.claims):
+        return "Chance decided which rows there are, so that it may also rise a little."
+    return (
+        "It rises where a column is cut in different places from group to group, so that a label also tells the group, "
+        "and a little where records were left out."
+    )
 
 
 def _rises(leak: Mapping[str, Any]) -> bool:
