@@ -2,9 +2,11 @@
 
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 import medveil
+from medveil.app.inspect import write_policy
 from medveil.risk.leakage_count import _tidy
 from medveil.terminal.release import _share, _why_it_rises, show_release
 
@@ -49,6 +51,19 @@ def test_leakage_that_rises_is_explained(shown):
     shares = [said.split(f"{name} quasi ")[1].split()[:2] for name in frame]
     assert any(float(after) > float(before) + 0.001 for before, after in shares), said
     assert "so that a label also tells the group" in said
+
+
+def test_a_starter_policy_that_gives_one_class_says_so(tmp_path, capsys):
+    numbers = range(60)
+    frame = pd.DataFrame({name: [f"{name}{i % 29}" for i in numbers] for name in ("ward", "town", "job")})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    write_policy(medveil.inspect(tmp_path / "data.csv"), tmp_path / "data.csv", tmp_path / "policy.yaml")
+    release = medveil.anonymize(tmp_path / "policy.yaml", out=tmp_path / "out")
+    assert len(release.to_pandas().drop_duplicates()) == 1
+    show_release(release)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "What should I change? Everything is hidden in 3 of 3 quasi-identifiers" in said
+    assert "All records look alike: there is a single group." in said
 
 
 def test_leakage_that_rises_by_chance_is_not_called_a_cut():

@@ -97,6 +97,9 @@ def _detail(read: Coverage, counts: NDArray[np.int64], kept: NDArray[np.bool_]) 
 def outcome_of_release(comparison: Comparison, losses: Mapping[str, float], suppressed: int) -> KeptDetail:
     """What a release gives, in the same figures; `losses` is the measure LM by column."""
     sizes = comparison.sizes
+    if not len(sizes) and comparison.published.num_rows:
+        # Rows of nothing but `*` look like suppressed records: where there are no others, they are one group.
+        sizes = np.array([comparison.published.num_rows])
     kept = {name: 1.0 - lost for name, lost in losses.items()}
     return KeptDetail(kept, len(sizes), _least(sizes), suppressed)
 
