@@ -219,10 +219,10 @@ def _sizes(pictures: Pictures, manifest: Manifest, published: pa.Table, least: i
         groups,
         "records in the group",
     )
-    words = {"People who": "Records that", "people who": "records that", "People": "Records"}
+    of_records = {"People who": "Records that", "people who": "records that", "People": "Records"}
     rows = []
     for name, *cells in exposure_rows([found], THRESHOLD, least):
-        for people, records in words.items():
+        for people, records in of_records.items():
             name = name.replace(people, records)  # noqa: PLW2901
         rows.append([name, *cells])
     table = PageTable("Risk of an attacker who knows all quasi-identifiers of a person", ["figure", "release"], rows)
