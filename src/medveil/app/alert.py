@@ -23,7 +23,9 @@ def alert(asked: LeakagePolicy, comparison: Comparison) -> None:
     if not names:
         return
     links = None if comparison.links is None else read_links(comparison.links)
-    entries = published_entries(comparison.problem, comparison.published, links, mixed_classes(comparison))
+    entries = published_entries(
+        comparison.problem, comparison.published, links, mixed_classes(comparison), times=comparison.times
+    )
     by_column = {name: loss_of(entries, [name]).normalized for name in names}
     worst = max(by_column, key=lambda name: by_column[name])
     together = loss_of(entries, names).normalized

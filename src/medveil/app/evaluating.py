@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from medveil.evaluation.comparison import Comparison, Score, Skipped
 from medveil.evaluation.settings import EvaluationPolicy
 from medveil.methods.problem import Problem
+from medveil.release.counted import read_counted
 from medveil.release.manifest import INTERNAL, LINKS, Manifest
 from medveil.release.reading import read_release
 from medveil.risk import risks
@@ -23,16 +26,25 @@ from medveil.utility.compute import compute_measures
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A published table and what came with it: a release directory has a manifest, any other table is alone."""
+    """A published table and what came with it: a release directory has a manifest, any other table is alone.
+
+    times: how many rows each line of the table stands for; None where each is one.
+    """
 
     table: pa.Table
     manifest: Manifest | None = None
     folder: Path | None = None
     companions: Mapping[str, pa.Table] = field(default_factory=dict)
+    times: NDArray[np.int64] | None = None
 
     @staticmethod
-    def release(folder: Path, manifest: Manifest, companions: Mapping[str, pa.Table]) -> PublishedTable:
-        """The table of a release directory, read back from its file."""
+    def release(
+        folder: Path, manifest: Manifest, companions: Mapping[str, pa.Table], *, counted: bool = False
+    ) -> PublishedTable:
+        """The table of a release directory, read back from its files; where it is `counted`, its distinct rows."""
+        if counted:
+            table, times = read_counted(folder, manifest)
+            return PublishedTable(table, manifest, folder, companions, times)
         return PublishedTable(read_release(folder, manifest), manifest, folder, companions)
 
     def beside(self, problem: Problem, settings: EvaluationPolicy, run: Run, *, original: bool = True) -> Comparison:
@@ -50,6 +62,7 @@ class PublishedTable:
             settings=settings,
             folder=self.folder,
             run=run,
+            times=self.times,
         )
 
     def _links(self, rows: int) -> Path | None:

@@ -84,7 +84,8 @@ def make(policy: Policy, workspace: Workspace, data: Any, target: Path, run: Run
         secret = None if problem.changed is None else problem.changed.key.secret
         manifest = prove(target, problem.original, manifest, workspace, run, secret)
         run.step(Stage.MEASURE)
-        published = PublishedTable.release(target, manifest, draft.companions)
+        # Where records are elsewhere there may be more rows than this machine holds, and nobody asks for one of them.
+        published = PublishedTable.release(target, manifest, draft.companions, counted=not problem.engine.has_rows)
         comparison = published.beside(problem, policy.evaluation, run)
         if policy.leakage is not None:
             alert(policy.leakage, comparison)
@@ -138,7 +139,7 @@ def _status(draft: Draft, problem: Problem) -> Status:
 
 def _formulas(comparison: Comparison, run: Run) -> list[str]:
     """What the steward is told of cells that a spreadsheet would run."""
-    number = formula_cells(comparison.published)
+    number = formula_cells(comparison.published, comparison.times)
     if not number:
         return []
     words = (

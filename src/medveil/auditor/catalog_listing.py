@@ -154,7 +154,7 @@ def _check_sums(evidence: Evidence, sensitive: tuple[str, ...]) -> None:
     origin = ", ".join(f"{evidence.column(name)} AS s{j}" for j, name in enumerate(sensitive))
     (wrong,) = evidence.one(
         f"SELECT count(*) FROM (SELECT {keys}, sum(d) AS d FROM ("
-        f"SELECT {keys}, n AS d FROM held UNION ALL SELECT {origin}, -1 AS d FROM origin "
+        f"SELECT {keys}, n AS d FROM held UNION ALL SELECT {origin}, -n AS d FROM origin "
         f"UNION ALL SELECT {keys}, -any_value(count) AS d FROM listed GROUP BY row, {keys}) GROUP BY ALL) WHERE d <> 0"
     )
     if wrong:

@@ -122,7 +122,7 @@ class Evidence(Tables):
         column = self.column(attribute)
         self.need_origin()
         if not self.counts_people:
-            return f"SELECT {column} AS s, count(*) AS n FROM origin GROUP BY ALL"
+            return f"SELECT {column} AS s, sum(n)::BIGINT AS n FROM origin GROUP BY ALL"
         return f"SELECT s, count(*) AS n FROM (SELECT DISTINCT {column} AS s, {PERSON} FROM origin) GROUP BY ALL"
 
 

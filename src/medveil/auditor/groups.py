@@ -261,7 +261,7 @@ class InGroups(Evidence):
     def reference(self, attribute: str) -> str:
         """By records: counted by people it would tell who has a value in several records."""
         self.need_origin()
-        return f"SELECT {self.column(attribute)} AS s, count(*) AS n FROM origin GROUP BY ALL"
+        return f"SELECT {self.column(attribute)} AS s, sum(n)::BIGINT AS n FROM origin GROUP BY ALL"
 
     def _counted(self, selected: str) -> str:
         distinct = f"SELECT DISTINCT {selected}, {PERSON} FROM in_groups"

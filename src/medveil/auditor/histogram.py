@@ -103,9 +103,9 @@ def count(evidence: Evidence, shield: Sequence[str], attribute: str, *, whole: b
 
 def input_counts(evidence: Evidence, attribute: str, domain: Domain) -> NDArray[np.int64]:
     """How many records of the input have each value of the domain, whoever they belong to."""
-    table, number = ("cells", "sum(n)") if evidence.source is None else ("origin", "count(*)")
+    table = "cells" if evidence.source is None else "origin"
     column = evidence.column(attribute)
-    found = dict(evidence.connection.execute(f"SELECT {column}, {number} FROM {table} GROUP BY ALL").fetchall())
+    found = dict(evidence.connection.execute(f"SELECT {column}, sum(n)::BIGINT FROM {table} GROUP BY ALL").fetchall())
     return np.array([found.get(value, 0) for value in domain.values], dtype=np.int64)
 
 

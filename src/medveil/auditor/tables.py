@@ -35,8 +35,9 @@ class Tables:
     counted: the quasi-identifiers, and the sensitive attributes that some claim is about.
     cells: the published rows of the counted columns with how many they are, `n`, without the rows of `*` that stand
         for suppressed records. The same may stand in several lines.
-    origin: the source's records, numbered by `line` from 0, and whose they are, `person`: sensitive and plain columns
-        as they would be published, and quasi-identifiers as they were where records are followed (see `need_origin`).
+    origin: the source's records, `n` for each line of it: sensitive columns as they would be published. Where records
+        are followed each is for itself, numbered by `line` from 0, with whose it is, `person`, plain columns and
+        quasi-identifiers as they were (see `need_origin`).
 
     places: where the files are that the manifest names: the hierarchy of a column, the population.
     formed: the sensitive attributes whose texts are not all in their canonical form; `forms_<column>` says which is.
@@ -214,17 +215,24 @@ class Tables:
         source = self.source
         assert source is not None
         subject = self.manifest.subject
-        names = self.names() if self.follows_records else self.names("sensitive")
+        followed = self.follows_records
+        names = self.names() if followed else self.names("sensitive")
         known = [*names, *([] if subject is None else [subject])]
         texts = [f"f{i} AS {self.column(name)}" for i, name in enumerate(names)]
         if subject is not None:
             texts.append(f"f{len(names)} AS {PERSON}")
         # Without a subject each record is somebody of their own.
         person = f"texts.{PERSON}" if subject is not None else f"texts.rowid AS {PERSON}"
+        own = ["texts.rowid AS line", person, "1 AS n"] if followed else ["texts.n AS n"]
+        # As many lines as records are kept only where somebody asks for each of them.
+        counted = (
+            f"FROM {self.door.lines(source, known)}"
+            if followed
+            else f", sum(n)::BIGINT AS n FROM {self.door.originals(source, known)} GROUP BY ALL"
+        )
         try:
             self.connection.execute(
-                f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} "
-                f"FROM {self.door.lines(source, known)}"
+                f"CREATE OR REPLACE TABLE texts AS SELECT {', '.join(texts) or '0 AS nothing'} {counted}"
             )
         except duckdb.OutOfMemoryException:
             raise
@@ -238,11 +246,9 @@ class Tables:
             for column in map(self.column, changed)
         )
         self.connection.execute(
-            "CREATE OR REPLACE VIEW origin AS SELECT "
-            f"{', '.join(['texts.rowid AS line', *columns, person])} "
-            f"FROM texts {joins}"
+            f"CREATE OR REPLACE VIEW origin AS SELECT {', '.join([*columns, *own])} FROM texts {joins}"
         )
-        return int(self.one("SELECT count(*) FROM texts")[0])
+        return int(self.one("SELECT coalesce(sum(n), 0)::BIGINT FROM origin")[0])
 
     def _learn_source_forms(self, name: str) -> bool:
         """Whether any text of the source is published in another form; then makes a table of them."""

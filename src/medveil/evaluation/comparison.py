@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,7 @@ class PublishedHistogram:
 class Comparison:
     """The original, and what recipients got of it: the published table as text, and what came with it.
 
+    times: how many published rows each line of `published` stands for; None where each is one row.
     forms: what is published instead of values, by column, such as `ids` or `means`.
     links: the file that says what became of each record of the original; only with it can people be counted.
     original: False where there is none, and `problem` is about the published table itself.
@@ -106,6 +107,23 @@ class Comparison:
     attacked: bool = False
     run: Run = field(default_factory=Run, compare=False, repr=False)
     memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    times: NDArray[np.int64] | None = None
+
+    @cached_property
+    def by_row(self) -> Comparison:
+        """The same with a line for every published row, for what looks at rows one by one."""
+        if self.times is None:
+            return self
+        lines = number_array(np.repeat(np.arange(len(self.times)), self.times))
+        return replace(self, published=self.published.take(lines), times=None)
+
+    def count_rows(
+        self, codes: NDArray[Any], number: int, lines: slice | NDArray[Any] = slice(None)
+    ) -> NDArray[np.int64]:
+        """How many published rows have each code; these are the codes of some lines."""
+        if self.times is None:
+            return np.bincount(codes, minlength=number)
+        return np.bincount(codes, self.times[lines], minlength=number).astype(np.int64)
 
     def random(self, purpose: str) -> np.random.Generator:
         """Random numbers of its own for each purpose, the same in every run: measures must repeat."""
@@ -196,6 +214,11 @@ class Comparison:
         return reality(self)
 
     @cached_property
+    def real_rows(self) -> NDArray[np.float64]:
+        """How many real records are expected behind each line of `published`."""
+        return self.reality if self.times is None else self.reality * self.times
+
+    @cached_property
     def unpublished(self) -> float:
         """How many records of the original are not published, as far as numbers and the catalog tell."""
         return max(self.problem.cells.records - float(self.weights.sum()), 0.0)
@@ -215,7 +238,7 @@ class Comparison:
         """How many real records are expected behind each of these combinations."""
         kept = self.tuples.of_row >= 0
         rows = slice(None) if kept.all() else kept
-        found = np.bincount(self.tuples.of_row[rows], self.reality[rows], minlength=len(self.tuples))
+        found = np.bincount(self.tuples.of_row[rows], self.real_rows[rows], minlength=len(self.tuples))
         return found.astype(np.float64)
 
     def label_weights(self, name: str) -> NDArray[np.float64]:
@@ -228,7 +251,7 @@ class Comparison:
         kept = np.flatnonzero(~self.suppressed) if self.suppressed.any() else slice(None)
         number = len(self.suppressed) - int(self.suppressed.sum())
         first, numbers = combine([one.codes[kept] for one in coverage], [len(one.labels) for one in coverage], number)
-        records = np.bincount(numbers, minlength=len(first))
+        records = self.count_rows(numbers, len(first), kept)
         if isinstance(kept, slice):
             of_row, rows = numbers, first
         else:
@@ -303,7 +326,10 @@ class Comparison:
         used, place = np.unique(keys[member], return_inverse=True)
         pairs = np.full(len(keys), -1, dtype=np.int64)
         pairs[member] = place.reshape(-1)
-        counts = count_people(pairs, len(used), people)
+        if people is None:
+            counts = self.count_rows(pairs[member], len(used), member)
+        else:
+            counts = count_people(pairs, len(used), people)
         return _spread(used // number, used % number, counts.astype(np.float64), coverage)
 
 

@@ -39,7 +39,7 @@ def reality(comparison: Comparison) -> NDArray[np.float64]:
     place = np.minimum(np.searchsorted(listed[order], keys), len(listed) - 1)
     met = listed[order][place] == keys
     row_of = row[order][place]
-    total = np.bincount(row_of[met], minlength=len(entries))
+    total = comparison.count_rows(row_of[met], len(entries), met)
     share = np.array([entry.count for entry in entries]) / np.maximum(total, 1)
     real[met] = 1.0 - share[row_of[met]]
     return real

@@ -18,18 +18,22 @@ TEXT = pa.string()
 
 def read_csv(path: Path, names: Sequence[str], kind: pa.DataType) -> pa.Table:
     """A CSV file as medveil writes it, all columns read as texts of this kind; missing is what is empty unquoted."""
-    options = pa.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, kind),
-        strings_can_be_null=True,
-        null_values=[""],
-        quoted_strings_can_be_null=len(names) == 1,  # where a missing value is written in quotes
-    )
     # Arrow's own pool would keep what parsing took, beside the table, for as long as the process lives.
     return pa.csv.read_csv(
         path,
         parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-        convert_options=options,
+        convert_options=convert_options(names, kind),
         memory_pool=pa.system_memory_pool(),
+    )
+
+
+def convert_options(names: Sequence[str], kind: pa.DataType) -> pa.csv.ConvertOptions:
+    """How Arrow reads the texts of a CSV file that medveil wrote."""
+    return pa.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, kind),
+        strings_can_be_null=True,
+        null_values=[""],
+        quoted_strings_can_be_null=len(names) == 1,  # where a missing value is written in quotes
     )
 
 
@@ -55,6 +59,11 @@ def read_release(folder: Path, manifest: Manifest) -> pa.Table:
         table = read_texts(folder, manifest, pa.dictionary(pa.int32(), TEXT)).unify_dictionaries(pool)
         table = table.combine_chunks(pool)
         return_memory()
+    return with_numbers(table, manifest)
+
+
+def with_numbers(table: pa.Table, manifest: Manifest) -> pa.Table:
+    """The table with sensitive and plain columns of type number as numbers where all their values are."""
     for attribute in manifest.attributes:
         if attribute["type"] == "number" and attribute["role"] != "quasi":
             position = table.column_names.index(attribute["name"])

@@ -63,6 +63,7 @@ def make_reports(manifest: Manifest, comparison: Comparison, content: Mapping[st
 
     Where nothing could be measured there is no page for the steward. What recipients get does not depend on that.
     """
+    comparison = comparison.by_row
     recipients = recipients_page(manifest, comparison.published, comparison.companions)
     if NOT_MEASURED in content:
         return Reports(recipients, None)

@@ -26,14 +26,19 @@ from medveil.table.schema import Kind, Role
 
 
 def before_and_after(
-    problem: Problem, published: pa.Table, links: Links | None = None, mixed: Collection[int] = ()
+    problem: Problem,
+    published: pa.Table,
+    links: Links | None = None,
+    mixed: Collection[int] = (),
+    *,
+    times: NDArray[np.int64] | None = None,
 ) -> dict[str, Any]:
     """For every published attribute, and for all quasi-identifiers together, what it leaks before and after.
 
     With a subject people are counted: afterwards through `links`, what became of each record of the source. Without
-    links published records are counted, each as a person of its own. `mixed`: see `published_entries`.
+    links published records are counted, each as a person of its own. `mixed` and `times`: see `published_entries`.
     """
-    before, after = _before(problem), published_entries(problem, published, links, mixed)
+    before, after = _before(problem), published_entries(problem, published, links, mixed, times=times)
     plain = {name: loss_of_plain(problem, name) for name in problem.schema.plain}
     quasi = problem.schema.quasi
     shown = [name for name in quasi if name in published.column_names]
@@ -69,19 +74,25 @@ def _singled_out(after: Entries, quasi: Sequence[str], plain: Sequence[str]) -> 
 
 
 def published_entries(
-    problem: Problem, published: pa.Table, links: Links | None = None, mixed: Collection[int] = ()
+    problem: Problem,
+    published: pa.Table,
+    links: Links | None = None,
+    mixed: Collection[int] = (),
+    *,
+    times: NDArray[np.int64] | None = None,
 ) -> Entries:
     """The people of what was published, as `before_and_after` counts them.
 
     mixed: the classes, by id, that publish the values of people of other classes too. Their rows count as they are
         published, each as a person of its own: who really has which values must decide nothing, not even a refusal
         (condition C4 of docs/proofs/h-ceiling.md).
+    times: how many rows each line of the published table stands for; None where each is one.
     """
     subject = problem.schema.subject
     if links is not None and subject is not None and problem.engine.has_rows:
         plain = [name for name in problem.schema.plain if name in published.column_names]
         return _linked(problem.engine, links, plain, subject, published, mixed)
-    return _entries({name: published[name] for name in published.column_names})
+    return _entries({name: published[name] for name in published.column_names}, times=times)
 
 
 def mixed_classes(comparison: Comparison) -> set[int]:
@@ -157,14 +168,17 @@ def loss_of_plain(problem: Problem, name: str) -> LeakageLoss:
     return loss_of(entries, [name])
 
 
-def _entries(columns: dict[str, pa.ChunkedArray], person: NDArray[np.int32] | None = None) -> Entries:
-    """The people of a table of which every row is a record."""
+def _entries(
+    columns: dict[str, pa.ChunkedArray],
+    person: NDArray[np.int32] | None = None,
+    times: NDArray[np.int64] | None = None,
+) -> Entries:
+    """The people of a table of which every row is a record, or so many of them as `times` says."""
     encoded = [encode_texts(column) for column in columns.values()]
     rows = len(next(iter(columns.values()), ()))
     codes = np.array([codes for _, codes in encoded], dtype=np.int32).reshape(len(encoded), rows)
-    return make_entries(
-        list(columns), codes, [len(texts) for texts, _ in encoded], np.ones(rows, dtype=np.int64), person=person
-    )
+    counts = np.ones(rows, dtype=np.int64) if times is None else times
+    return make_entries(list(columns), codes, [len(texts) for texts, _ in encoded], counts, person=person)
 
 
 def _linked(

@@ -14,7 +14,10 @@ def leakage_of_comparison(comparison: Comparison) -> dict[str, Any]:
     memory = comparison.memory
     if "leakage" not in memory:
         links = None if comparison.links is None else read_links(comparison.links)
-        memory["leakage"] = before_and_after(comparison.problem, comparison.published, links, mixed_classes(comparison))
+        mixed = mixed_classes(comparison)
+        memory["leakage"] = before_and_after(
+            comparison.problem, comparison.published, links, mixed, times=comparison.times
+        )
     found: dict[str, Any] = memory["leakage"]
     return found
 

@@ -54,7 +54,7 @@ class Prediction(Measure):
         if target not in comparison.published.column_names or target not in comparison.problem.published:
             return Skipped(f"the target '{target}' is not published")
         random = comparison.random(self.name)
-        rows = _Rows(comparison, target)
+        rows = _Rows(comparison.by_row, target)
         reason = rows.why_not()
         if reason is not None:
             return Skipped(reason)

@@ -35,9 +35,9 @@ class ReconstructionError(Measure):
         if not coverage:
             return Skipped("there is no quasi-identifier")
         kept = ~comparison.suppressed
-        real = comparison.reality[kept]
+        real, rows = comparison.reality[kept], comparison.real_rows[kept]
         parts = {
-            name: mean_error(one.covered[one.codes][kept], real, one.size, comparison.problem.cells.records)
+            name: mean_error(one.covered[one.codes][kept], real, rows, one.size, comparison.problem.cells.records)
             for name, one in coverage.items()
         }
         return Score(float(np.mean(list(parts.values()))), parts=parts)
@@ -62,16 +62,18 @@ class JointReconstructionError(Measure):
         for one in coverage.values():
             points = points * one.covered[one.codes][kept]
             size *= one.size
-        real = comparison.reality[kept]
-        return Score(mean_error(points, real, size, comparison.problem.cells.records))
+        real, rows = comparison.reality[kept], comparison.real_rows[kept]
+        return Score(mean_error(points, real, rows, size, comparison.problem.cells.records))
 
 
-def mean_error(points: Numbers, real: Numbers, size: float, records: int) -> float:
-    """The mean over the original records: published ones as likely as they are real, the others spread over all."""
-    missing = max(records - float(real.sum()), 0.0)
+def mean_error(points: Numbers, real: Numbers, rows: Numbers, size: float, records: int) -> float:
+    """The mean over the original records: published ones as likely as they are real, the others spread over all.
+    `rows`: how many real records are expected behind each line of the published table.
+    """
+    missing = max(records - float(rows.sum()), 0.0)
     lost = missing * float(reconstruction_error(max(size, 1.0)))
-    found = float((real * reconstruction_error(points, real)).sum())
-    return (found + lost) / (float(real.sum()) + missing)
+    found = float((rows * reconstruction_error(points, real)).sum())
+    return (found + lost) / (float(rows.sum()) + missing)
 
 
 def _coverage(comparison: Comparison) -> dict[str, Coverage]:

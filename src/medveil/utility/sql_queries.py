@@ -48,7 +48,7 @@ class SqlQueries(Measure):
                     statements[name] = read_statement(connection, name, text)
                 except PolicyError as error:
                     skipped[name] = str(error)
-            tables = _Tables(connection, comparison, statements)
+            tables = _Tables(connection, comparison.by_row, statements)
             for name, statement in statements.items():
                 try:
                     truth = run(connection, name, statement, tables.original)
