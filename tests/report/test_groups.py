@@ -82,3 +82,11 @@ def test_sizes_in_bins_hide_small_groups(least):
     assert all(count >= least for count in np.maximum(found.before, found.after))
     if least == 1:
         assert found.names == ("1", "2 to 4", "5 to 9", "10 or more")
+
+
+def test_sizes_begin_where_the_smallest_group_is():
+    sizes = np.array([6, 8, 12])
+    assert size_groups(None, sizes, 5, 1).names == ("5 to 9", "10 or more")
+    assert size_groups(None, sizes, 5, 20).names == ("5 or more",)
+    assert size_groups(np.array([1, 5]), sizes, 5, 1).names[0] == "1"
+    assert size_groups(None, np.array([], dtype=np.int64), 5, 1).names == ("1 or more",)

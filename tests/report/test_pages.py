@@ -217,6 +217,9 @@ def test_a_rare_value_is_not_shown_and_visits_of_one_patient_are_one_patient(tmp
     assert not words & {"rare", "mine"}
     recipients = (tmp_path / "out" / "report.html").read_text()
     assert "rare" not in {cell.text for cell in read_page(recipients).all("th", "td")}
+    warned = "No model protects"
+    assert warned in steward
+    assert warned not in recipients
 
 
 def test_odd_values_and_names_make_a_page(tmp_path):

@@ -70,9 +70,11 @@ def exposure_rows(found: Sequence[Exposure | None], threshold: float, least: int
 
 def size_groups(before: Sizes | None, after: Sizes, k: int, least: int) -> Groups:
     """How many people are in classes of which size; none of fewer than `least` people is shown."""
-    edges = sorted({*EDGES, k})
-    largest = max((int(sizes.max()) for sizes in (before, after) if sizes is not None and len(sizes)), default=1)
-    edges = [edge for edge in edges if edge <= largest]
+    there = [sizes for sizes in (before, after) if sizes is not None and len(sizes)]
+    smallest = min((int(sizes.min()) for sizes in there), default=1)
+    largest = max((int(sizes.max()) for sizes in there), default=1)
+    edges = [edge for edge in sorted({*EDGES, k}) if edge <= largest]
+    edges = edges[int(np.searchsorted(edges, smallest, "right")) - 1 :]
     ends = [(f"{low:,}", f"{high - 1:,}") for low, high in pairwise(edges)] + [(f"{edges[-1]:,}", OPEN)]
     names = [between(low, high) for low, high in ends]
 

@@ -56,6 +56,7 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindi
     pictures = Pictures()
     least = max(least_group(manifest), comparison.problem.k)
     sections = [
+        *_warnings(found.internal.get("run", {}).get("warnings", ())),
         *_advice(found.internal.get("advice")),
         _risk(pictures, manifest, comparison, least),
         *profile_sections(manifest),
@@ -87,6 +88,11 @@ def steward_page(manifest: Manifest, comparison: Comparison, found: StewardFindi
             ),
         ),
     )
+
+
+def _warnings(told: Sequence[str]) -> list[Section]:
+    """What was said while the release was made, which its verdict does not say."""
+    return [Section("warnings", "Worth knowing", told)] if told else []
 
 
 def _advice(told: Mapping[str, Any] | None) -> list[Section]:
