@@ -32,7 +32,7 @@ test-spark: $(READY) ## Run the tests that need Spark; installs it (450 MB), and
 	$(BIN)/pytest -n 2 --dist loadgroup tests/engine
 
 coverage: $(READY) ## Run all tests and show which lines none of them reaches
-	$(BIN)/pytest -n 2 --cov=medveil --cov-report=term:skip-covered --cov-report=html:build/coverage
+	$(BIN)/pytest -n 2 --dist loadgroup --cov=medveil --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 check: lint types docs test ## Everything that a change must pass: lint, types, docs, tests
 
