@@ -84,7 +84,7 @@ def folder(tmp_path_factory):
         {
             "visit_occurrence_id": 1000 + n,
             "person_id": 1 + n % PEOPLE,
-            "visit_concept_id": 9202,
+            "visit_concept_id": 9203 if n < 5 else 9202,
             "visit_start_date": f"2019-0{1 + n % 9}-11",
             "preceding_visit_occurrence_id": "",
         }
@@ -107,6 +107,18 @@ def folder(tmp_path_factory):
     file = write(path / "condition_occurrence.csv", conditions)
     (path / "Condition_Occurrence.csv.gz").write_bytes(gzip.compress(file.read_bytes()))
     file.unlink()
+    found = [
+        {
+            "measurement_id": n,
+            "person_id": 1 + n % PEOPLE,
+            "measurement_concept_id": 200,
+            "measurement_date": "2019-02-03",
+            "value_as_concept_id": 9191 if n < 3 else 9189,
+            "unit_concept_id": 8713,
+        }
+        for n in range(2 * PEOPLE)
+    ]
+    write(path / "measurement.csv", found)
     write(path / "care_site.csv", [{"care_site_id": 1}])
     write(path / "CONCEPT_ANCESTOR.csv", closure(TREE), "\t")
     return path
@@ -133,6 +145,7 @@ def test_the_starter_policy_knows_the_tables_and_hides_what_is_written_by_hand(r
         "visit_occurrence.person_id": "person.person_id",
         "condition_occurrence.person_id": "person.person_id",
         "condition_occurrence.visit_occurrence_id": "visit_occurrence.visit_occurrence_id",
+        "measurement.person_id": "person.person_id",
     }
     assert list(found.left_out) == ["care_site"]
     policy, _ = load_policy(path)
@@ -152,6 +165,23 @@ def test_rare_concepts_become_their_groups_and_eleven_people_have_whatever_is_sh
     assert not {"101", "102", "300"} & people.keys()
     claim = made.manifest.claims[1]
     assert (claim["model"], claim["required"], claim["holds"]) == ("km-anonymity", {"k": 11, "m": 1}, True)
+
+
+def test_concepts_of_results_units_and_visits_are_hidden_where_they_are_rare_and_so_are_those_of_people(release):
+    _, made, _ = release
+    for table, column in (
+        ("visit_occurrence", "visit_concept_id"),
+        ("measurement", "value_as_concept_id"),
+        ("measurement", "unit_concept_id"),
+        ("person", "gender_concept_id"),
+        ("person", "year_of_birth"),
+    ):
+        people = defaultdict(set)
+        for row in rows(made.folder / f"{table}.csv"):
+            people[row[column]].add(row["person_id"])
+        assert min(map(len, people.values())) >= 11
+    assert not any("9191" in line for line in (made.folder / "measurement.csv").read_text().splitlines())
+    assert made.manifest.claims[0]["required"] == {"k": 11}
 
 
 def test_it_is_audited_from_its_tables_and_a_rare_concept_is_found(release, tmp_path):

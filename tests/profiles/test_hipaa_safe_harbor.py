@@ -106,6 +106,27 @@ def test_what_the_rule_forbids_is_refused(table, attributes, sentence):
     assert sentence in str(refused.value)
 
 
+PARTS = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y", "%Y-W%V", "%Y%m", "%Y-%j", "%m-%d", "%B", "%A", "%Y Q1")
+
+
+@pytest.mark.parametrize("written", PARTS)
+def test_a_part_of_a_date_in_whatever_form_is_refused(table, written):
+    days = [dt.date.fromisoformat(day) for day in table["admitted"]][:60] * 4
+    table["a1"] = [day.strftime(written) for day in days]
+    with pytest.raises(PolicyError, match=r"'a1' cannot be published: its values look like .* \(C\)"):
+        medveil.anonymize(table, policy({"a1": {"role": "plain"}}))
+    release = medveil.anonymize(table, policy({"a1": {"role": "plain", "insist": True}}))
+    assert "a1" in release.manifest.claims[-1]["parameters"]["attested"]
+
+
+@pytest.mark.parametrize(
+    "values", [["2015", "2016"], ["2339-0", "2951-2"], ["May", "Smith"], ["250.01", "401.9"], ["201504", "990001"]]
+)
+def test_years_codes_and_words_are_no_parts_of_dates(table, values):
+    table["a1"] = [values[i % 2] for i in range(ROWS)]
+    assert medveil.anonymize(table, policy({"a1": {"role": "plain"}})).manifest.claims[-1]["holds"]
+
+
 def test_everything_that_is_refused_is_told_at_once(table):
     with pytest.raises(PolicyError) as refused:
         medveil.anonymize(table, policy({"city": {"role": "quasi"}, "zip": {"role": "sensitive"}}))
@@ -149,6 +170,7 @@ def test_differential_privacy_and_unknown_profiles_are_refused(table):
         ("902**", "036**", "at most 20,000"),
         ("90+", "93", "ages of 90 and over"),
         ("f", "f@example.org", "mail addresses"),
+        ("f", "2015-03", "'sex' holds parts of a year"),
     ],
 )
 def test_the_auditor_finds_what_a_changed_release_holds(table, tmp_path, old, new, fault):

@@ -75,6 +75,7 @@ def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) ->
             fhir_resources(plan, tables)
         plan, further = profiled_plan(plan, tables, run)
         if not plan.models:
+            _refuse_levels(plan)
             everybody = Labelled(tables.everybody())
             draft = write_linked(plan, tables, everybody, None, workspace, target, run, further)
             manifest = _prove(draft, tables, workspace, target, run)
@@ -103,6 +104,18 @@ def make_linked(policy: Policy, workspace: Workspace, target: Path, run: Run) ->
             run.step(Stage.DRAW)
             wanted = policy.output.report and can_be_made()
             return ProvedRelease(manifest, make_reports(shown, comparison, content) if wanted else None)
+
+
+def _refuse_levels(plan: LinkedPlan) -> None:
+    """Without a model of classes nothing is generalized but sets, whatever a policy or its profile asks for."""
+    for called in plan.view:
+        attribute = plan.attribute(called)
+        if attribute.min_level or specification(attribute).least_level:
+            raise PolicyError(
+                f"'{called}' is to be generalized, and no model asks for groups of people, so that it would be "
+                "published as it is.",
+                "Add a model such as {model: k-anonymity, k: 5} under 'privacy', or take the column out.",
+            )
 
 
 def _prove(draft: LinkedDraft, tables: LinkedTables, workspace: Workspace, target: Path, run: Run) -> Manifest:

@@ -21,6 +21,9 @@ from medveil.table.domain import encode, find_kind
 from medveil.table.schema import Role
 from medveil.workspace import Workspace
 
+REPEATED = 0.05
+"""The share of people's hidden values that may stand in another column of theirs by chance, as a 0 may."""
+
 
 @dataclass(frozen=True)
 class Recoded:
@@ -59,16 +62,40 @@ def recode_sets(
     return {name: _recode(plan, tables, kept, name, k, m, workspace, run) for name, (k, m) in asked.items()}
 
 
+def _shown(plan: LinkedPlan, table: str) -> list[str]:
+    """The columns of a table that are published as they are, unless somebody insists on it."""
+    hidden = {str(model.sensitive_attribute) for model in plan.set_models}
+    return [
+        name
+        for name, attribute in plan.attributes[table].items()
+        if attribute.role in {Role.PLAIN, Role.SENSITIVE}
+        and attribute.insist is not True
+        and f"{table}.{name}" not in hidden
+    ]
+
+
 def _refuse_what_tells(plan: LinkedPlan, tables: LinkedTables, table: str, column: str) -> None:
     """A description beside its code would undo what hides the code."""
-    for name, attribute in plan.attributes[table].items():
-        shown = attribute.role in {Role.PLAIN, Role.SENSITIVE} and name != column and attribute.insist is not True
-        hidden = f"{table}.{name}" in {str(model.sensitive_attribute) for model in plan.set_models}
-        if shown and not hidden and tables.tells(table, name, column):
+    for name in _shown(plan, table):
+        if tables.tells(table, name, column):
             raise PolicyError(
                 f"Column '{table}.{name}' gives away the value of '{table}.{column}', which is to be hidden.",
                 f"Give '{table}.{name}' the role identifier, or insist with 'insist: true'.",
             )
+
+
+def _refuse_what_repeats(plan: LinkedPlan, tables: LinkedTables, table: str, column: str, hidden: list[str]) -> None:
+    """So would the code itself in another table of the same person, such as the reason of a visit."""
+    for other in plan.names:
+        for name in _shown(plan, other) if other != table and hidden else ():
+            # Who has which values is looked at only where the columns have some in common.
+            common = sorted(tables.texts(other, name).intersection(hidden))
+            if common and tables.repeated((table, column), hidden, (other, name)) > REPEATED:
+                raise PolicyError(
+                    f"Column '{other}.{name}' repeats values of '{table}.{column}' that are to be hidden.",
+                    f"Give '{other}.{name}' the role identifier, or 'set: true' with a km-anonymity of its own, or "
+                    "insist with 'insist: true'.",
+                )
 
 
 def _recode(
@@ -105,5 +132,7 @@ def _recode(
     found = SetRecoder(distinct // width, distinct % width, hierarchy, k=k, m=m, check=run.check).solve()
     levels = hierarchy.levels
     labels = [levels[found.levels[leaf]].labels[levels[found.levels[leaf]].groups[leaf]] for leaf in leaf_of.tolist()]
+    hidden = [text for text, label in zip(texts, labels, strict=True) if text != label]
+    _refuse_what_repeats(plan, tables, table, column, hidden)
     mapping = pa.table({"value": text_array(texts), "label": text_array(labels)})
     return Recoded(mapping, found, len(domain), len(set(labels)))

@@ -263,8 +263,11 @@ class LinkedRelease:
         told = [
             str(c["attribute"]) for c in self.manifest.claims if c["model"] != "km-anonymity" and c.get("attribute")
         ]
+        # A profile's claim, which asks for no faults, hides nobody among others.
+        classes = [c for c in self.manifest.claims if c["model"] != "km-anonymity" and "faults" not in c["required"]]
+        shields = [None if (on := claim.get("on")) is None else [str(name) for name in on] for claim in classes]
         people = f"(SELECT DISTINCT person FROM {self.root.rows} WHERE person IS NOT NULL)"
-        return uncovered(self.connection, people, rows, claimed, told)
+        return uncovered(self.connection, people, rows, claimed, told, shields)
 
     def _above(self, table: LinkedTable) -> tuple[int, ...]:
         """The tables, other than that of people, whose records its records point to."""

@@ -12,8 +12,9 @@ each audit: two people whose records differ have one sum with a chance of about 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import duckdb
@@ -56,13 +57,15 @@ def uncovered(
     tables: Sequence[LinkedRows],
     claimed: Mapping[str, int],
     told: Sequence[str] = (),
+    shields: Sequence[Collection[str] | None] = (None,),
 ) -> list[dict[str, Any]]:
     """What is left to an attacker, with the share of people singled out.
 
     `people` is a relation of each `person` once; `claimed` says of which set-valued attributes, `table.column`, claims
-    cover how many values; `told` are attributes that a claim covers one by one.
+    cover how many values; `told` are attributes that a claim covers one by one; `shields` are the quasi-identifiers
+    that each claim about classes is on, None where it is on all of them.
     """
-    return _Left(connection, people, tables, claimed, told).found()
+    return _Left(connection, people, tables, claimed, told, shields).found()
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class _Left:
     tables: Sequence[LinkedRows]
     claimed: Mapping[str, int]
     told: Sequence[str]
+    shields: Sequence[Collection[str] | None]
     salt: int = field(default_factory=lambda: secrets.randbits(62))
 
     def found(self) -> list[dict[str, Any]]:
@@ -86,6 +90,10 @@ class _Left:
                 {"what": what, "singled_out": round(share / everybody, 4) if everybody else 0.0}
                 for what, share in self._known_dates(table)
             ]
+            found += self._quasi_identifiers(table, everybody)
+        found += [
+            {"what": what, "singled_out": self._alone(summed, everybody)} for what, summed in self._beside_each_other()
+        ]
         dates = [(table, column) for table in self.tables for _, column, _ in table.columns("date")]
         if len(dates) > 1:
             parts = [
@@ -132,11 +140,59 @@ class _Left:
                 found.append((f"intervals between the shifted dates in {name}", "coalesce(gap, -1)", gaps))
             elif name in self.claimed:
                 found.append((f"more than {self.claimed[name]} of the values in {name}, or how often", value, rows))
+            elif role == "quasi" and not self._is_shielded([name]):
+                found.append((f"the values in {name}", value, rows))
             elif (role == "quasi" or name in self.told) and several:
                 found.append((f"the values of all records in {name}, of which claims cover one", value, rows))
             elif role in {"plain", "sensitive"} and name not in self.told:
                 found.append((f"the values in {name}", value, rows))
         return found
+
+    # Quasi-identifiers
+
+    def _is_shielded(self, names: Collection[str]) -> bool:
+        """Whether some claim is on all of these columns at once."""
+        return any(shield is None or set(names) <= set(shield) for shield in self.shields)
+
+    def _quasi_identifiers(self, table: LinkedRows, everybody: int) -> list[dict[str, Any]]:
+        """Those of the table of people, where no claim hides people by all of them."""
+        columns = table.columns("quasi") if table.one_each else []
+        if not columns:
+            return []
+        values = ", ".join(f"coalesce('=' || {column}, '')" for _, column, _ in columns)
+        rows = f"{table.relation} WHERE person IS NOT NULL"
+        share = self._alone(f"SELECT person, {self._sum(values)} AS own FROM {rows} GROUP BY person", everybody)
+        shielded = self._is_shielded([name for name, _, _ in columns])
+        # One column that no claim is on was told by itself.
+        is_new = share > 0 if shielded else len(columns) > 1
+        return [{"what": f"all quasi-identifiers in {table.name}", "singled_out": share}] if is_new else []
+
+    def _beside_each_other(self) -> list[tuple[str, str]]:
+        """Quasi-identifiers of two tables whose records point to one record of a third, which no claim looks at: the
+        joined view has them beside each other whether they are of one visit or not.
+        """
+        seen = {t.number: t for t in self.tables if self._in_view(t)}
+        names = {table.number: table.name for table in self.tables}
+        found = []
+        for one, other in combinations((t for t in seen.values() if not t.one_each), 2):
+            for above in sorted(set(one.above) & set(other.above) - seen.keys()):
+                values = [
+                    f"coalesce('=' || t{n}.{column}, '')"
+                    for n, table in enumerate((one, other))
+                    for _, column in self._in_view(table)
+                ]
+                summed = (
+                    f"SELECT t0.person, {self._sum(', '.join(values))} AS own FROM {one.relation} AS t0 "
+                    f"JOIN {other.relation} AS t1 ON t0.up_{above} = t1.up_{above} AND t0.person = t1.person "
+                    "GROUP BY t0.person"
+                )
+                found.append((f"records in {one.name} and {other.name} of one record in {names[above]}", summed))
+        return found
+
+    def _in_view(self, table: LinkedRows) -> list[tuple[str, str]]:
+        """The columns of a table that claims about classes look at."""
+        columns = table.columns("quasi", "sensitive")
+        return [(name, column) for name, column, a in columns if a["role"] == "quasi" or name in self.told]
 
     # Dates
 

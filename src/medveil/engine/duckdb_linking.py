@@ -20,7 +20,7 @@ from medveil.engine.tables import PERSON
 from medveil.errors import InputError
 from medveil.sources.parquet import ParquetSource
 from medveil.sources.source import Source
-from medveil.table.arrow import number_array, numpy_of
+from medveil.table.arrow import number_array, numpy_of, text_array
 
 
 class DuckDBLinkedTables(DuckDBChangedTables):
@@ -178,17 +178,44 @@ class DuckDBLinkedTables(DuckDBChangedTables):
         return frozenset(found["value"].to_pylist())
 
     def tells(self, name: str, column: str, other: str) -> bool:
-        """Whether each value of a column goes with one value of another, as the name of a disease with its code.
+        """Whether most values of a column go with one value of another, as the name of a disease with its code.
 
-        A column with nearly as many values as records tells everything and nothing.
+        Half of the records are enough, so that a few names that stand for two codes hide nothing. Records with the most
+        common value of the other column are left out, which many a column goes with by chance, and so are values that
+        one record has: a column with nearly as many values as records tells everything and nothing.
         """
         order = [one.name for one in self.tables[name].columns]
         own, told = f"c{order.index(column)}", f"c{order.index(other)}"
-        rows, values, pairs, others = self._session.row(
-            f"SELECT count(*), count(DISTINCT {own}), count(DISTINCT ({own}, {told})), count(DISTINCT {told}) "
-            f"FROM {self._changed_view(name)} WHERE {own} IS NOT NULL AND {told} IS NOT NULL"
+        rows = f"SELECT {own} AS own, {told} AS told FROM {self._changed_view(name)}"
+        (found,) = self._session.row(
+            f"WITH rows AS ({rows} WHERE {own} IS NOT NULL AND {told} IS NOT NULL), "
+            "common AS (SELECT told FROM rows GROUP BY told ORDER BY count(*) DESC, told LIMIT 1), "
+            "values AS (SELECT own, count(*) AS n, count(DISTINCT told) AS different, any_value(told) AS told "
+            "FROM rows GROUP BY own) "
+            "SELECT (SELECT coalesce(sum(n), 0) FROM values ANTI JOIN common USING (told) "
+            "WHERE different = 1 AND n > 1) "
+            ">= greatest((SELECT count(*) FROM rows ANTI JOIN common USING (told)), 1) / 2"
         )
-        return bool(1 < values <= rows / 2 and pairs == values and values >= others / 2)
+        return bool(found)
+
+    def repeated(self, hidden: tuple[str, str], values: Sequence[str], shown: tuple[str, str]) -> float:
+        """Of the people's values in one column, `table, column`, the share that stands in another column of theirs.
+        Only `values` are looked at.
+        """
+        with self._session.registered(pa.table({"value": text_array(values)})) as wanted:
+            found, all_of_them = self._session.row(
+                f"WITH own AS ({self._people_and_values(*hidden)} SEMI JOIN {wanted} USING (value)) "
+                f"SELECT (SELECT count(*) FROM own SEMI JOIN ({self._people_and_values(*shown)}) AS shown "
+                "USING (person, value)), (SELECT count(*) FROM own)"
+            )
+        return float(found / all_of_them) if all_of_them else 0.0
+
+    def _people_and_values(self, name: str, column: str) -> str:
+        place = [one.name for one in self.tables[name].columns].index(column)
+        return (
+            f"SELECT * FROM (SELECT DISTINCT alive.number AS person, changed.c{place} AS value "
+            f"FROM {self._changed_view(name)} AS changed JOIN alive_{self._numbers[name]} AS alive USING (line))"
+        )
 
     def everybody(self) -> NDArray[np.int64]:
         """The numbers of all people."""

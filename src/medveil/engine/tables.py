@@ -78,7 +78,12 @@ class LinkedTables(ChangedTables, Protocol):
         """The distinct values of a column as it is counted, without the missing one."""
 
     def tells(self, name: str, column: str, other: str) -> bool:
-        """Whether each value of a column goes with one value of another, as the name of a disease with its code."""
+        """Whether most values of a column go with one value of another, as the name of a disease with its code."""
+
+    def repeated(self, hidden: tuple[str, str], values: Sequence[str], shown: tuple[str, str]) -> float:
+        """Of the people's values in one column, `table, column`, the share that stands in another column of theirs.
+        Only `values` are looked at.
+        """
 
     def everybody(self) -> NDArray[np.int64]:
         """The numbers of all people."""

@@ -71,9 +71,10 @@ def linked_policy(
             lines.append(f"      {quote(profile.name)}: {{{', '.join(entries)}}}")
             if is_set:
                 sets.append(f"{name}.{profile.name}")
-    lines += ["privacy:", "  - {model: k-anonymity, k: 5}"]
+    lines.append("privacy:")
     if starter.why:
         lines += comment(starter.why, "  # ")
+    lines.append(f"  - {{model: k-anonymity, k: {starter.k}}}")
     hidden = f"model: km-anonymity, k: {starter.k}, m: {starter.m}"
     lines += [f"  - {{{hidden}, attribute: {quote(column)}}}" for column in sets]
     lines += ["method: {name: optimal, suppression: 0.02}", f"output: {{format: {starter.output}}}"]

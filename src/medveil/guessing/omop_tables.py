@@ -27,9 +27,7 @@ LEAST = 11
 OLDEST = 90
 
 _TEXTS = frozenset({"stop_reason", "sig", "lot_number", "value_as_string", "note", "trace_id", "production_id"})
-_NUMBERS = frozenset(
-    {"quantity", "refills", "days_supply", "value_as_number", "range_low", "range_high", "value_as_concept_id"}
-)
+_NUMBERS = frozenset({"quantity", "refills", "days_supply", "value_as_number", "range_low", "range_high"})
 _BIRTH = frozenset({"month_of_birth", "day_of_birth", "birth_datetime"})
 _PLACES = frozenset({"location_id", "provider_id", "care_site_id"})
 
@@ -66,9 +64,10 @@ def _of_event(column: str, what: str, tree: HierarchySpec | None) -> Guess:
     if column in _PLACES or (column.endswith("_id") and not column.endswith("_concept_id")):
         return hidden("It points to a table that is not part of the release.")
     if column in _NUMBERS:
-        return plain(REPORTED.capitalize(), Kind.CODE if column.endswith("_id") else Kind.NUMBER)
+        return plain(REPORTED.capitalize(), Kind.NUMBER)
     if column.endswith("_date") and not column.startswith("verbatim"):
         return date()
     if column.endswith("_concept_id"):
-        return plain("How it came about, in few words.", Kind.CODE)
+        reason = "What was found, or how: all concepts of a person are one set, in which rare ones are hidden."
+        return Guess(Kind.CODE, Role.SENSITIVE, reason)
     return hidden("Its date says enough.")

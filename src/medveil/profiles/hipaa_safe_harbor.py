@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from medveil.guessing.date_parts import part_of_a_date
 from medveil.guessing.name import Name
 from medveil.guessing.words import DEMOGRAPHIC, IDENTIFIERS, QUASI
 from medveil.hierarchy.dates import ORDER, Dates
@@ -247,6 +248,8 @@ def _date(column: ProfiledColumn) -> Ruling | None:
 
 def _part_of_a_date(column: ProfiledColumn) -> Ruling | None:
     """Such as the month of a visit; a year is none."""
+    if column.derived is None and (told := part_of_a_date(column.counted.sample)) is not None:
+        return _left_to_a_person(column, f"its values look like {told} (C)", "take it out, or cut it to the year")
     low, high = column.counted.lowest, column.counted.highest
     years = low is not None and high is not None and low >= YEARS.start and high < YEARS.stop
     if column.guess.concept != "time" or years:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from medveil.auditor.context import Check, Finding, Refuted
 from medveil.auditor.evidence import Evidence
+from medveil.guessing.date_parts import part_of_a_date
 from medveil.guessing.name import Name
 from medveil.guessing.values import PATTERNS
 from medveil.guessing.words import DEMOGRAPHIC
@@ -86,6 +87,8 @@ def _faults(name: str, attribute: Mapping[str, Any], values: Sequence[str], *, i
         yield "holds dates"
     elif attribute["type"] == "date" and any(WITHIN_A_YEAR.search(value) for value in values):
         yield "holds dates that are finer than the year"
+    elif change is None and (told := part_of_a_date(values)) is not None:
+        yield f"holds {told}"
     if is_age or change == "age_at" or (change is None and words.says(AGES)):
         yield from ["holds ages of 90 and over that are not one group"] if any(map(_tells_old, values)) else []
     hierarchy = attribute.get("hierarchy") or {}
