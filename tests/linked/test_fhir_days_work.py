@@ -15,6 +15,8 @@ from fhir.resources.R4B import get_fhir_model_class
 
 import medveil
 from medveil.app.inspect_folder import inspect_folder, write_folder_policy
+from medveil.policy import load_policy
+from medveil.policy_file import read_policy_file
 from medveil.sources.fhir import fhir_files, resources
 
 SHARED = Path(__file__).parents[3] / "shared/data"
@@ -130,3 +132,48 @@ def test_it_is_audited_from_its_source_and_says_what_it_leaves_open(work):
     assert "pseudonymous" in str(report.status)
     told = {left["what"]: left["singled_out"] for left in report.uncovered}
     assert told["intervals between the shifted dates in Encounter.start"] > 0.9
+
+
+@pytest.fixture(scope="module")
+def safe(work, tmp_path_factory):
+    """The same under Safe Harbor: years of birth, and days since the first date in the place of dates."""
+    source, policy, _ = work
+    asked, _ = read_policy_file(policy)
+    asked["profile"] = "hipaa-safe-harbor"
+    for name, table in asked["tables"].items():
+        table["data"]["path"] = str(source)
+        for column, attribute in table["attributes"].items():
+            if attribute["role"] == "date":
+                days = {"days_since": column, "name": f"{column}_day", "most": 16_000}
+                of_people = name == "Patient"
+                table["attributes"][column] = {"role": "identifier"} if of_people else {"role": "plain", "derive": days}
+    for given in ("hierarchy", "min_level"):
+        del asked["tables"]["Patient"]["attributes"]["birth_date"][given]
+    return source, asked, medveil.anonymize(asked, out=tmp_path_factory.mktemp("safe") / "out")
+
+
+def test_under_safe_harbor_resources_are_valid_hold_no_date_and_are_audited(safe):
+    _, asked, release = safe
+    claim = release.manifest.claims[-1]
+    assert (claim["model"], claim["holds"]) == ("hipaa-safe-harbor", True)
+    for kind, ones in written(release).items():
+        model = get_fhir_model_class(kind)
+        for one in ones:
+            model.model_validate(one)
+            assert not re.search(r"\b(18|19|20)\d\d-\d\d", json.dumps({**one, "id": ""}))
+    report = medveil.audit(release.folder, load_policy(asked)[0])
+    assert (report.ok, report.unchecked) == (True, ())
+
+
+def test_under_safe_harbor_days_since_the_first_visit_are_those_of_the_source(safe):
+    source, _, release = safe
+    of_person: dict[str, list[int]] = {}
+    for one in written(release)["Encounter"]:
+        found = {e["url"].rpartition(":")[2]: e["valueString"] for e in one.get("extension", [])}
+        if "start-5f-day" in found:
+            of_person.setdefault(one["subject"]["reference"], []).append(int(found["start-5f-day"]))
+    original = gaps(resources(fhir_files(source)), "Encounter", lambda one: one["period"]["start"])
+    within: Counter[tuple[int, ...]] = Counter()
+    for own, n in original.items():
+        within[tuple(day for day in own if day <= 16_000)] += n
+    assert Counter(tuple(sorted(own)) for own in of_person.values()) == within

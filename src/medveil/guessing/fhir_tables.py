@@ -94,7 +94,11 @@ TABLES: Mapping[str, KnownTable] = {
             "category": KIND,
             "time": date(),
             "value": plain(f"What was measured. {REPORTED}", Kind.NUMBER),
-            "unit": plain("A unit."),
+            "unit": Guess(
+                Kind.CATEGORY,
+                Role.SENSITIVE,
+                "A unit tells what was measured: all that a person has are one set, in which rare ones are hidden.",
+            ),
             "value_code": hidden("What was found, as a code: publish it where no code in it is rare."),
         },
     ),

@@ -156,7 +156,7 @@ def _builder(resource: WrittenResource) -> Callable[[Row], dict[str, Any]]:
         built = {"resourceType": resource.kind, **root.build(row)}
         for name, needed in required.items():
             if not any(one in built or f"_{one}" in built for one in needed):
-                built[name] = MASKED
+                built[name] = "masked" if name.endswith("String") else MASKED
         return built
 
     return build

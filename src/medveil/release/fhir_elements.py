@@ -143,11 +143,12 @@ REQUIRED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "_status": ("status",),
         "vaccineCode": ("vaccineCode",),
         "patient": ("patient",),
-        "_occurrenceDateTime": ("occurrenceDateTime",),
+        "occurrenceString": ("occurrenceDateTime",),
     },
     "AllergyIntolerance": {"patient": ("patient",)},
 }
-"""What a valid resource must have, and what must be there for it: else it is said to be masked."""
+"""What a valid resource must have, and what must be there for it: else it is said to be masked, by an extension or,
+where FHIR has a choice of types and asks for a value, in words."""
 
 CHOICES = ("deceased", "onset", "abatement", "effective", "value", "performed", "occurrence")
 """Elements of which FHIR allows one type each, such as onsetDateTime or onsetPeriod."""
