@@ -26,7 +26,7 @@ def test_words_that_stand_for_two_codes_now_and_then_still_tell_the_others(polic
     records = [{**row, "WORDS": f"disease {row['CODE']}"} for row in rows(folder / "conditions.csv")]
     records[0]["WORDS"] = next(row["WORDS"] for row in records if row["CODE"] != records[0]["CODE"])
     put(policy, "conditions", records, tmp_path, WORDS={"role": "plain"})
-    with pytest.raises(PolicyError, match=r"'conditions\.WORDS' tells the value of 'conditions\.CODE'"):
+    with pytest.raises(PolicyError, match=r"'conditions\.WORDS' gives away the value of 'conditions\.CODE'"):
         medveil.anonymize(policy)
 
 
