@@ -272,7 +272,7 @@ def test_keys_that_cannot_be_are_refused_without_a_value(policy, tmp_path, chang
         (lambda p: p["tables"]["encounters"].update(key={"PATIENT": "people.Id"}), "is not the key of another"),
         (lambda p: p["tables"]["encounters"].pop("key"), "2 tables point to no other"),
         (lambda p: p.update(data="x.csv"), "'tables' replaces"),
-        (lambda p: p["tables"].update(manifest=p["tables"].pop("conditions")), "a table's name becomes that of its file"),
+        (lambda p: p["tables"].update(manifest=p["tables"].pop("conditions")), "a table's name becomes"),
         (lambda p: p["tables"]["encounters"]["attributes"].update(PATIENT={"role": "plain"}), "already points"),
         (lambda p: p["privacy"][1].update(attribute="conditions.START"), "no set-valued attribute"),
         (lambda p: p["output"].update(suppressed="stars"), "as stars"),
