@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from stages import StageTimes
+
 POLICY = """\
 tables:
   patients:
@@ -54,19 +56,11 @@ def inner(policy: Path, out: Path) -> None:
     """The run itself, in a process of its own: stages, processor time and peak memory as JSON."""
     from medveil.app.anonymize import anonymize  # noqa: PLC0415
 
-    stages: dict[str, tuple[float, float]] = {}
-    last = [("Loading medveil", time.perf_counter(), 0.0)]
-
-    def begin(stage: str) -> None:
-        name, since, worked = last[0]
-        now, processor = time.perf_counter(), time.process_time()
-        before = stages.get(name, (0.0, 0.0))
-        stages[name] = (before[0] + now - since, before[1] + processor - worked)
-        last[0] = (stage, now, processor)
-
-    anonymize(policy, out=out, progress=lambda event: begin(event.stage.words))
-    begin("end")
-    print(json.dumps({"stages": stages, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    stages = StageTimes("Loading medveil", lambda stage: stage.words)
+    anonymize(policy, out=out, progress=stages)
+    stages.end()
+    both = {name: (seconds, stages.processor[name]) for name, seconds in stages.seconds.items()}
+    print(json.dumps({"stages": both, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_cluster import StandaloneCluster
+from stages import StageTimes
 
 PART = 1_000_000
 POLICY: dict[str, Any] = {
@@ -50,22 +51,12 @@ def inner(policy: Path, out: Path) -> None:
     """The run itself, in a process of its own: stages, peak memory and what came out, as JSON."""
     from medveil.app.anonymize import anonymize  # noqa: PLC0415
 
-    stages: dict[str, float] = {}
-    last = [("loading", time.perf_counter())]
-
-    def begin(stage: str) -> None:
-        if stage == "warn":
-            return
-        name, since = last[0]
-        now = time.perf_counter()
-        stages[name] = stages.get(name, 0.0) + now - since
-        last[0] = (stage, now)
-
-    release = anonymize(policy, out=out, progress=lambda event: begin(event.stage.value))
-    begin("end")
+    stages = StageTimes("loading", lambda stage: stage.value)
+    release = anonymize(policy, out=out, progress=stages)
+    stages.end()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     told = {
-        "stages": stages,
+        "stages": stages.seconds,
         "peak": peak,
         "java": java_peak(),
         "rows": release.manifest.rows,

@@ -14,9 +14,10 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
+
+from stages import StageTimes
 
 POLICY = """\
 data: patients.parquet
@@ -44,17 +45,9 @@ def inner(policy: Path, out: Path) -> None:
     """The run itself: what was released, the time of each stage, and peak memory, as JSON."""
     from medveil.app.anonymize import anonymize  # noqa: PLC0415
 
-    stages: dict[str, float] = {}
-    last = [("load", time.perf_counter())]
-
-    def begin(stage: str) -> None:
-        name, since = last[0]
-        now = time.perf_counter()
-        stages[name] = stages.get(name, 0.0) + now - since
-        last[0] = (stage, now)
-
-    manifest = anonymize(policy, out=out, progress=lambda event: begin(event.stage.value)).manifest
-    begin("end")
+    stages = StageTimes("load", lambda stage: stage.value)
+    manifest = anonymize(policy, out=out, progress=stages).manifest
+    stages.end()
     searched = json.loads((out / "internal" / "search.json").read_text())
     usage = resource.getrusage(resource.RUSAGE_SELF)
     told = {
@@ -67,7 +60,7 @@ def inner(policy: Path, out: Path) -> None:
         },
         "checks": searched["checks"],
         "nodes": searched["nodes"],
-        "stages": stages,
+        "stages": stages.seconds,
         "processor": usage.ru_utime + usage.ru_stime,
         "peak": usage.ru_maxrss * 1024 / 1e6,
     }

@@ -14,6 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from stages import StageTimes
+
 POLICY = """\
 data: patients.csv
 attributes:
@@ -34,18 +36,10 @@ def inner(policy: Path, out: Path) -> None:
     """The run itself, in a process of its own: stages and peak memory as JSON."""
     from medveil.app.anonymize import anonymize  # noqa: PLC0415
 
-    stages: dict[str, float] = {}
-    last = [("Loading medveil", time.perf_counter())]
-
-    def begin(stage: str) -> None:
-        name, since = last[0]
-        now = time.perf_counter()
-        stages[name] = stages.get(name, 0.0) + now - since
-        last[0] = (stage, now)
-
-    anonymize(policy, out=out, progress=lambda event: begin(event.stage.words))
-    begin("end")
-    print(json.dumps({"stages": stages, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    stages = StageTimes("Loading medveil", lambda stage: stage.words)
+    anonymize(policy, out=out, progress=stages)
+    stages.end()
+    print(json.dumps({"stages": stages.seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 
 def main() -> None:
